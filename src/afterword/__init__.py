@@ -1,0 +1,1 @@
+"""Afterword: language agents that learn from failed attempts."""

@@ -1,0 +1,3 @@
+"""The version, in this place only."""
+
+__version__ = "0.1.0"

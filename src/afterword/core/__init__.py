@@ -1,0 +1,1 @@
+"""The loop and its vocabulary; no I/O."""
