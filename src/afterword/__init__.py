@@ -1,1 +1,125 @@
-"""Afterword: language agents that learn from failed attempts."""
+"""Afterword: language agents that learn from failed attempts, with verdicts that hold.
+
+    from afterword import Reflexion
+
+    outcome = Reflexion(actor, evaluator, reflector).run_sync("what is to be done")
+"""
+
+from afterword._version import __version__
+from afterword.core.budget import Allowance, Budget
+from afterword.core.effects import Effects, FakeClock, fingerprint
+from afterword.core.loop import Parts, run_loop
+from afterword.core.memory import SlidingWindow
+from afterword.core.messages import FREE, ChatRequest, Message, Price, Reply
+from afterword.core.protocols import (
+    ActContext,
+    Actor,
+    Environment,
+    EnvironmentStep,
+    EvaluateContext,
+    Evaluator,
+    EventSink,
+    Memory,
+    Model,
+    Progress,
+    Recorder,
+    ReflectContext,
+    Reflector,
+    Sandbox,
+    StopRule,
+    Tool,
+)
+from afterword.core.records import (
+    Acceptance,
+    CheckResult,
+    FaultRecord,
+    Feedback,
+    Limits,
+    Outcome,
+    Reflection,
+    Step,
+    StopReason,
+    Strategy,
+    Task,
+    Trajectory,
+    Trial,
+    Usage,
+)
+from afterword.core.reflexion import Reflexion
+from afterword.core.stopping import (
+    Cancellation,
+    MaxCalls,
+    MaxCost,
+    MaxSeconds,
+    MaxTokens,
+    MaxTrials,
+    Passed,
+    Plateau,
+    RepeatedOutput,
+    RepeatedReflection,
+    first_of,
+)
+from afterword.errors import AfterwordError, BudgetExhausted, Fault, InputError
+
+__all__ = [
+    "FREE",
+    "Acceptance",
+    "ActContext",
+    "Actor",
+    "AfterwordError",
+    "Allowance",
+    "Budget",
+    "BudgetExhausted",
+    "Cancellation",
+    "ChatRequest",
+    "CheckResult",
+    "Effects",
+    "Environment",
+    "EnvironmentStep",
+    "EvaluateContext",
+    "Evaluator",
+    "EventSink",
+    "FakeClock",
+    "Fault",
+    "FaultRecord",
+    "Feedback",
+    "InputError",
+    "Limits",
+    "MaxCalls",
+    "MaxCost",
+    "MaxSeconds",
+    "MaxTokens",
+    "MaxTrials",
+    "Memory",
+    "Message",
+    "Model",
+    "Outcome",
+    "Parts",
+    "Passed",
+    "Plateau",
+    "Price",
+    "Progress",
+    "Recorder",
+    "ReflectContext",
+    "Reflection",
+    "Reflector",
+    "Reflexion",
+    "RepeatedOutput",
+    "RepeatedReflection",
+    "Reply",
+    "Sandbox",
+    "SlidingWindow",
+    "Step",
+    "StopReason",
+    "StopRule",
+    "Strategy",
+    "Task",
+    "Tool",
+    "Trajectory",
+    "Trial",
+    "Usage",
+    "__version__",
+    "first_of",
+    "fingerprint",
+    "run_loop",
+]

@@ -1,1 +1,1 @@
-"""The loop and its vocabulary; no I/O."""
+"""The loop and its vocabulary; no I/O. Start with `loop`, `protocols` and `records`."""

@@ -98,6 +98,8 @@ class Effects:
         self.budget = budget
         self.usage: dict[str, Usage] = {}
         """What the current trial has used, by role."""
+        self.total_usage: dict[str, Usage] = {}
+        """What the whole run has used, by role."""
         self._recorder: Recorder = recorder or PassThrough()
         self._events = events
         self._clock = clock
@@ -133,7 +135,8 @@ class Effects:
         with self.budget.reserve(request_bound(request, model.price), model.name):
             reply = await self.effect(role, (model.name, request), lambda: model.complete(request), Reply)
             self.budget.charge(reply.usage)
-        self.usage[role] = self.usage.get(role, Usage()) + reply.usage
+        for ledger in (self.usage, self.total_usage):
+            ledger[role] = ledger.get(role, Usage()) + reply.usage
         self.emit(ModelCalled(self.task, self.trial, role, model.name, reply.usage, self.budget.spent))
         return reply
 

@@ -55,6 +55,8 @@ class EvaluateContext:
     number: int
     trajectory: Trajectory
     effects: Effects
+    role: str = "evaluator"
+    """The role under which effects are recorded: `held_out` after the loop."""
 
 
 @dataclass(frozen=True, slots=True)

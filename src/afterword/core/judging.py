@@ -1,0 +1,60 @@
+"""The two verdicts on a trajectory: the visible one, which feeds the loop, and the held-out one, which never does.
+
+They are apart from the loop so that one can see in one place what leaves an evaluator: a `Feedback` with
+text for the loop, an `Acceptance` with counts only for the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afterword.core.effects import Effects
+from afterword.core.events import AcceptanceReached
+from afterword.core.faults import guard
+from afterword.core.protocols import EvaluateContext, Evaluator
+from afterword.core.records import Acceptance, CheckResult, Feedback, Status, Task, Trajectory, Trial
+from afterword.errors import BudgetExhausted
+
+
+async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects) -> Feedback:
+    """The visible verdict; an attempt without output fails every check without being judged."""
+    if trajectory.end == "no_output":
+        message = trajectory.detail or "The attempt gave no output."
+        checks = tuple(CheckResult(check_id, False, "not reached") for check_id in evaluator.check_ids)
+        return Feedback(False, 0.0, "exact", "no_output", message, checks)
+    context = EvaluateContext(task, effects.trial, trajectory, effects)
+    return await guard("evaluator", evaluator.evaluate(context))
+
+
+async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
+    """The held-out verdict; None if it needs a model that the budget can no longer pay."""
+    if trial.trajectory.end == "no_output":
+        acceptance = Acceptance(False, 0, len(held_out.check_ids), "exact", "no_output")
+    else:
+        effects.begin_trial(trial.number)
+        context = EvaluateContext(task, trial.number, trial.trajectory, effects, role="held_out")
+        try:
+            verdict = await guard("held-out evaluator", held_out.evaluate(context))
+        except BudgetExhausted:
+            return None
+        total = len(verdict.checks) or 1
+        passed = verdict.checks_passed if verdict.checks else int(verdict.passed)
+        acceptance = Acceptance(verdict.passed, passed, total, verdict.trust, verdict.reason, verdict.isolation)
+    effects.emit(AcceptanceReached(task.id, acceptance))
+    return acceptance
+
+
+def best_of(trials: Sequence[Trial]) -> Trial | None:
+    """The passing trial, or else the highest score, the latest among equals."""
+    return max(trials, key=lambda trial: (trial.feedback.passed, trial.feedback.score, trial.number), default=None)
+
+
+def status_of(best: Trial | None, acceptance: Acceptance | None, faulted: bool) -> Status:
+    """The status of an outcome, from what was found."""
+    if faulted:
+        return "faulted"
+    if best is None or not best.feedback.passed:
+        return "gave_up"
+    if acceptance is None:
+        return "unverified"
+    return "accepted" if acceptance.passed else "rejected"

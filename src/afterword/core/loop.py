@@ -1,0 +1,102 @@
+"""The Reflexion loop (paper, Algorithm 1), in its own words and order.
+
+Act, evaluate, stop?, reflect, stop?, remember; then, once the loop has stopped, the held-out check. Nothing
+is undone inside a trial: the world is reset before each one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from afterword.core import events
+from afterword.core.effects import Effects
+from afterword.core.faults import guard, record_of
+from afterword.core.judging import accept, best_of, evaluate, status_of
+from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
+from afterword.core.records import Acceptance, FaultRecord, Outcome, StopReason, Strategy, Task, Trial
+from afterword.core.reset import reset
+from afterword.errors import BudgetExhausted, ComponentFault, Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the loop is made of."""
+
+    actor: Actor
+    evaluator: Evaluator
+    reflector: Reflector | None
+    memory: Memory
+    stop: StopRule
+    strategy: Strategy
+    held_out: Evaluator | None
+
+
+async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
+    """Runs trials until a stop rule, the budget or a fault ends them, then the held-out check."""
+    trials: list[Trial] = []
+    stopped: StopReason | None = None
+    acceptance: Acceptance | None = None
+    fault: FaultRecord | None = None
+    effects.emit(events.RunStarted(task.id, parts.strategy))
+    try:
+        stopped = await _run_trials(task, parts, effects, trials)
+        effects.emit(events.Stopped(task.id, effects.trial, stopped))
+        if parts.held_out is not None and (best := best_of(trials)) is not None:
+            acceptance = await accept(task, best, parts.held_out, effects)
+    except Fault as error:
+        fault = record_of(error, effects.trial)
+        effects.emit(events.Faulted(task.id, fault))
+    best = best_of(trials)
+    status = status_of(best, acceptance, fault is not None)
+    outcome = Outcome(task.id, status, stopped, best, tuple(trials), acceptance, dict(effects.total_usage), fault)
+    effects.emit(events.RunEnded(task.id, outcome))
+    return outcome
+
+
+async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[Trial]) -> StopReason:
+    """The loop proper. A judged trial is in `trials` at once, so that nothing after it can lose it."""
+    memory = parts.memory
+    fresh_state: str | None = None
+    try:
+        await effects.elapsed_s()  # starts the clock
+        while True:
+            number = len(trials) + 1
+            lessons = memory.lessons if parts.strategy.reflects else ()
+            shown = tuple(lesson.trial for lesson in lessons)
+            previous = trials[-1] if trials and parts.strategy.shows_last_attempt else None
+            effects.begin_trial(number)
+            effects.emit(events.TrialStarted(task.id, number, shown))
+            fresh_state = await reset(parts.actor, fresh_state)
+
+            trajectory = await guard("actor", parts.actor.act(ActContext(task, number, lessons, previous, effects)))
+
+            feedback = await evaluate(task, trajectory, parts.evaluator, effects)
+            trials.append(Trial(number, trajectory, feedback, None, shown, dict(effects.usage)))
+            effects.emit(events.Evaluated(task.id, number, feedback))
+
+            if (reason := await _stop(parts.stop, trials, effects)) is not None:
+                return reason
+
+            if not parts.strategy.reflects or parts.reflector is None:
+                continue
+            context = ReflectContext(task, trials[-1], lessons, effects)
+            reflection = await guard("reflector", parts.reflector.reflect(context))
+            trials[-1] = replace(trials[-1], reflection=reflection, usage=dict(effects.usage))
+            if reflection is None:
+                continue
+            effects.emit(events.Reflected(task.id, number, reflection))
+
+            if (reason := await _stop(parts.stop, trials, effects)) is not None:
+                return reason  # a repeated lesson is known only now
+
+            memory = await guard("memory", memory.remember(reflection, effects))
+    except BudgetExhausted as refused:
+        return StopReason(refused.limit)
+
+
+async def _stop(rule: StopRule, trials: list[Trial], effects: Effects) -> StopReason | None:
+    progress = Progress(tuple(trials), effects.budget.spent, await effects.elapsed_s())
+    try:
+        return rule.check(progress)
+    except Exception as error:
+        raise ComponentFault("stop rule", error) from error  # never taken for "do not stop"
