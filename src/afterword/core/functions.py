@@ -117,7 +117,8 @@ class FunctionReflector:
 
         request = (context.task, context.trial, context.lessons)
         reflection = await context.effects.effect("reflector", request, call, Reflection)
-        return reflection if reflection.text.strip() or reflection.retracts else None
+        says_something = reflection.text.strip() or reflection.retracts or reflection.disputes
+        return reflection if says_something else None
 
 
 def as_actor(actor: Actor | ActFunction) -> Actor:
