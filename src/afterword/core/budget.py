@@ -15,19 +15,22 @@ from afterword.core.messages import ChatRequest, Price
 from afterword.core.records import Usage
 from afterword.errors import BudgetExhausted, InputError, UnknownPrice
 
-# Byte-pair vocabularies keep about three letters of an unusual word together, hardly ever two digits or
-# two signs, and take a byte at the worst of anything outside ASCII.
-_PIECES = re.compile(r"[A-Za-z]+|[^A-Za-z\s]|\n+|[ \t]{2,}")
+# Measured with the vocabularies cl100k and o200k: random letters of mixed case, the worst, take 0.67
+# tokens each, two digits or two signs seldom share one, anything outside ASCII takes a byte at the worst. A
+# single space goes with the word after it; older vocabularies keep every other white space apart.
+_PIECES = re.compile(r"[A-Za-z]+| {2,}|[^A-Za-z ]")
 _MESSAGE_OVERHEAD = 8
 
 
 def token_bound(text: str) -> int:
-    """A conservative count of the tokens of `text`, for any tokenizer; never 0 for a text."""
+    """A conservative count of the tokens of `text`; never 0. Plain prose and code take some 40 % of it."""
     total = 1
     for piece in _PIECES.findall(text):
         first = piece[0]
-        if first.isascii():
-            total += (len(piece) + 2) // 3 if first.isalpha() else 1
+        if first == " ":
+            total += len(piece) // 4 + 1
+        elif first.isalpha() and first.isascii():
+            total += (2 * len(piece) + 2) // 3
         else:
             total += len(piece.encode("utf-8", "surrogatepass"))
     return total
