@@ -10,9 +10,9 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, is_dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Generic, Protocol, TypeVar
 
 from afterword.core.budget import Budget, request_bound
 from afterword.core.events import Event, ModelCalled
@@ -71,10 +71,20 @@ def fingerprint(*parts: object) -> str:
 
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
     raise TypeError(f"a fingerprint takes plain data and records, found {type(value).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Metered(Generic[T]):
+    """The result of a call that may itself ask models, with what they used, by role."""
+
+    result: T
+    usage: Mapping[str, Usage]
 
 
 class Effects:
@@ -100,27 +110,56 @@ class Effects:
         """What the current trial has used, by role."""
         self.total_usage: dict[str, Usage] = {}
         """What the whole run has used, by role."""
-        self._recorder: Recorder = recorder or PassThrough()
+        self._recorder: Recorder = PassThrough() if recorder is None else recorder
         self._events = events
         self._clock = clock
-        self._started: float | None = None
-        self._counts: dict[str, int] = {}
+        self._elapsed_s = 0.0
+        self._mark: float | None = None
+        self._counts: dict[tuple[int, str], int] = {}
+        self._path = ""
 
     def begin_trial(self, number: int) -> None:
-        """Moves on to a trial: counters and usage start anew."""
+        """Moves on to a trial, or back to one: usage starts anew, counters go on so that no key comes twice."""
         self.trial = number
         self.usage = {}
-        self._counts = {}
 
     async def effect(self, role: str, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
         """Passes a call through the recorder.
 
         `request` is plain data or a record that says what is asked for: its fingerprint guards a replay.
         """
-        n = self._counts.get(role, 0)
-        self._counts[role] = n + 1
-        key = EffectKey(self.task, self.arm, self.seed, self.trial, role, n)
+        path = self._path + role
+        n = self._counts.get((self.trial, path), 0)
+        self._counts[self.trial, path] = n + 1
+        key = EffectKey(self.task, self.arm, self.seed, self.trial, path, n)
         return await self._recorder.effect(key, lambda: fingerprint(request), call, kind)
+
+    async def metered(self, role: str, request: object, call: Callable[[], Awaitable[T]], kind: type[Metered[T]]) -> T:
+        """Passes a call through that may itself have effects.
+
+        Those stand under its role in the record (`actor/clock`), so that a stored result, for which they are
+        not asked again, shifts no other key; and it brings back what its model calls used.
+        """
+        live = False
+
+        async def measured() -> Metered[T]:
+            nonlocal live
+            live = True
+            outside, self.usage = self.usage, {}
+            path, self._path = self._path, f"{self._path}{role}/"
+            try:
+                return Metered(await call(), self.usage)
+            finally:
+                self._path = path
+                inside, self.usage = self.usage, outside
+                for inner_role, usage in inside.items():
+                    _add(self.usage, inner_role, usage)
+
+        metered = await self.effect(role, request, measured, kind)
+        if not live:
+            for inner_role, usage in metered.usage.items():
+                self._charge(inner_role, usage)
+        return metered.result
 
     async def complete(self, role: str, model: Model, request: ChatRequest) -> Reply:
         """Asks a model, within the budget.
@@ -134,21 +173,36 @@ class Effects:
             raise BudgetExhausted("time", limit_s, elapsed_s)
         with self.budget.reserve(request_bound(request, model.price), model.name):
             reply = await self.effect(role, (model.name, request), lambda: model.complete(request), Reply)
-            self.budget.charge(reply.usage)
-        for ledger in (self.usage, self.total_usage):
-            ledger[role] = ledger.get(role, Usage()) + reply.usage
+            self._charge(role, reply.usage)
         self.emit(ModelCalled(self.task, self.trial, role, model.name, reply.usage, self.budget.spent))
         return reply
 
-    async def elapsed_s(self) -> float:
-        """Seconds since the first reading of this run, through the recorder."""
-        now = await self.effect("clock", (), self._read_clock, float)
-        if self._started is None:
-            self._started = now
-        return now - self._started
+    def _charge(self, role: str, usage: Usage) -> None:
+        self.budget.charge(usage)
+        _add(self.usage, role, usage)
+        _add(self.total_usage, role, usage)
 
-    async def _read_clock(self) -> float:
-        return self._clock.monotonic()
+    async def elapsed_s(self) -> float:
+        """Seconds of this run, through the recorder.
+
+        What is recorded is the time that went by and not the clock's reading: a resumed run goes on from the
+        last one, in another process with another clock, and the time between the two does not count.
+        """
+        live = False
+
+        async def read() -> float:
+            nonlocal live
+            live = True
+            now = self._clock.monotonic()
+            self._elapsed_s += 0.0 if self._mark is None else now - self._mark
+            self._mark = now
+            return self._elapsed_s
+
+        elapsed_s = await self.effect("clock", (), read, float)
+        if not live:
+            self._elapsed_s = elapsed_s
+            self._mark = self._clock.monotonic()
+        return elapsed_s
 
     def random(self, role: str) -> random.Random:
         """A random source that depends only on the place in the run."""
@@ -157,3 +211,7 @@ class Effects:
     def emit(self, event: Event) -> None:
         """Tells an event."""
         self._events.emit(event)
+
+
+def _add(ledger: dict[str, Usage], role: str, usage: Usage) -> None:
+    ledger[role] = ledger.get(role, Usage()) + usage

@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from types import UnionType
+from typing import ParamSpec, TypeVar
 
 from afterword.core.records import FaultRecord
-from afterword.errors import AfterwordError, ComponentFault, Fault
+from afterword.errors import AfterwordError, BudgetExhausted, ComponentFault, Fault
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def guard(role: str, call: Awaitable[T]) -> T:
-    """Awaits a part of the loop; whatever it raises that is not of our own tree becomes a `ComponentFault`."""
+async def guard(
+    role: str, kind: type | UnionType, part: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Calls a part of the loop, whose result must be of this kind.
+
+    Raises:
+        AfterwordError: what the part raised of our own tree; of a group of them the gravest.
+        ComponentFault: the part raised anything else, or returned something else.
+    """
     try:
-        return await call
+        result = await part(*args, **kwargs)
     except AfterwordError:
         raise
     except Exception as error:
-        raise ComponentFault(role, error) from error
+        raise _gravest(error) or ComponentFault(role, error) from error
+    if not isinstance(result, kind):
+        expected = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise ComponentFault(role, TypeError(f"expected a result of {expected}, found {result!r:.200}"))
+    return result
+
+
+def _gravest(error: Exception) -> AfterwordError | None:
+    """What a task group of a part raised, if all of it is ours: bad input, else a fault, else a refusal."""
+    leaves = list(_leaves(error))
+    ours = [leaf for leaf in leaves if isinstance(leaf, AfterwordError)]
+    if len(ours) < len(leaves):
+        return None
+    return min(ours, key=lambda leaf: (isinstance(leaf, BudgetExhausted), isinstance(leaf, Fault)))
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            yield from _leaves(member)
+    else:
+        yield error
 
 
 def record_of(fault: Fault, trial: int) -> FaultRecord:

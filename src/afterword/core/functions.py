@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import anyio.to_thread
 
+from afterword.core.effects import Metered
 from afterword.core.protocols import (
     ActContext,
     Actor,
@@ -77,7 +78,7 @@ class FunctionActor:
             return Trajectory(acted)
 
         request = (context.task, context.lessons, context.previous)
-        return await context.effects.effect("actor", request, call, Trajectory)
+        return await context.effects.metered("actor", request, call, Metered[Trajectory])
 
 
 class FunctionEvaluator:
@@ -95,7 +96,7 @@ class FunctionEvaluator:
             return _feedback(await self._call(context))
 
         request = (context.task, context.trajectory)
-        return await context.effects.effect(context.role, request, call, Feedback)
+        return await context.effects.metered(context.role, request, call, Metered[Feedback])
 
 
 class FunctionReflector:
@@ -116,29 +117,42 @@ class FunctionReflector:
             return Reflection(lesson or "", context.trial.number)
 
         request = (context.task, context.trial, context.lessons)
-        reflection = await context.effects.effect("reflector", request, call, Reflection)
+        reflection = await context.effects.metered("reflector", request, call, Metered[Reflection])
         says_something = reflection.text.strip() or reflection.retracts or reflection.disputes
         return reflection if says_something else None
 
 
 def as_actor(actor: Actor | ActFunction) -> Actor:
     """An actor as it is, or one made of a plain function."""
-    return actor if isinstance(actor, _Acts) else FunctionActor(_function("actor", actor))
+    if isinstance(actor, _Acts) and not isinstance(actor, type):
+        return actor
+    if hasattr(actor, "reset"):
+        raise InputError(
+            f"{type(actor).__name__} has a reset and is called like a function; "
+            "make it an actor: `async def act(self, context) -> Trajectory` beside its reset"
+        )
+    return FunctionActor(_function("actor", actor))
 
 
 def as_evaluator(evaluator: Evaluator | EvaluateFunction) -> Evaluator:
     """An evaluator as it is, or one made of a plain function."""
-    if isinstance(evaluator, _Evaluates):
+    if isinstance(evaluator, _Evaluates) and not isinstance(evaluator, type):
         return evaluator
     return FunctionEvaluator(_function("evaluator", evaluator))
 
 
 def as_reflector(reflector: Reflector | ReflectFunction) -> Reflector:
     """A reflector as it is, or one made of a plain function."""
-    return reflector if isinstance(reflector, _Reflects) else FunctionReflector(_function("reflector", reflector))
+    if isinstance(reflector, _Reflects) and not isinstance(reflector, type):
+        return reflector
+    return FunctionReflector(_function("reflector", reflector))
 
 
 def _function(role: str, part: Callable[[C], R]) -> Callable[[C], R]:
+    if isinstance(part, type):
+        raise InputError(
+            f"the {role} must be a function or an object, found the class {part.__name__}; make an instance of it"
+        )
     if not callable(part):
         raise InputError(
             f"the {role} must be a function of one context or an object with the {role}'s method, "

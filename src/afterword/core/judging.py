@@ -23,7 +23,7 @@ async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, eff
         checks = tuple(CheckResult(check_id, False, "not reached") for check_id in evaluator.check_ids)
         return Feedback(False, 0.0, "exact", "no_output", message, checks)
     context = EvaluateContext(task, effects.trial, trajectory, effects)
-    return await guard("evaluator", evaluator.evaluate(context))
+    return await guard("evaluator", Feedback, evaluator.evaluate, context)
 
 
 async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
@@ -34,7 +34,7 @@ async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects
         effects.begin_trial(trial.number)
         context = EvaluateContext(task, trial.number, trial.trajectory, effects, role="held_out")
         try:
-            verdict = await guard("held-out evaluator", held_out.evaluate(context))
+            verdict = await guard("held-out evaluator", Feedback, held_out.evaluate, context)
         except BudgetExhausted:
             return None
         total = len(verdict.checks) or 1

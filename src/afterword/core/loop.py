@@ -13,7 +13,17 @@ from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
 from afterword.core.judging import accept, best_of, evaluate, status_of
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
-from afterword.core.records import Acceptance, FaultRecord, Outcome, StopReason, Strategy, Task, Trial
+from afterword.core.records import (
+    Acceptance,
+    FaultRecord,
+    Outcome,
+    Reflection,
+    StopReason,
+    Strategy,
+    Task,
+    Trajectory,
+    Trial,
+)
 from afterword.core.reset import reset
 from afterword.errors import BudgetExhausted, ComponentFault, Fault
 
@@ -68,7 +78,8 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             effects.emit(events.TrialStarted(task.id, number, shown))
             fresh_state = await reset(parts.actor, fresh_state)
 
-            trajectory = await guard("actor", parts.actor.act(ActContext(task, number, lessons, previous, effects)))
+            context = ActContext(task, number, lessons, previous, effects)
+            trajectory = await guard("actor", Trajectory, parts.actor.act, context)
 
             feedback = await evaluate(task, trajectory, parts.evaluator, effects)
             trials.append(Trial(number, trajectory, feedback, None, shown, dict(effects.usage)))
@@ -79,9 +90,12 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
 
             if not parts.strategy.reflects or parts.reflector is None:
                 continue
-            context = ReflectContext(task, trials[-1], lessons, effects)
-            reflection = await guard("reflector", parts.reflector.reflect(context))
-            trials[-1] = replace(trials[-1], reflection=reflection, usage=dict(effects.usage))
+            failed = ReflectContext(task, trials[-1], lessons, effects)
+            try:
+                reflection = await guard("reflector", Reflection | None, parts.reflector.reflect, failed)
+                trials[-1] = replace(trials[-1], reflection=reflection)
+            finally:  # a refused or failed reflection may have cost calls too
+                trials[-1] = replace(trials[-1], usage=dict(effects.usage))
             if reflection is None:
                 continue
             effects.emit(events.Reflected(task.id, number, reflection))
@@ -89,7 +103,7 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             if (reason := await _stop(parts.stop, trials, effects)) is not None:
                 return reason  # a repeated lesson is known only now
 
-            memory = await guard("memory", memory.remember(reflection, effects))
+            memory = await guard("memory", object, memory.remember, reflection, effects)
     except BudgetExhausted as refused:
         return StopReason(refused.limit)
 

@@ -148,6 +148,10 @@ class Feedback:
     """The sandbox level that the candidate ran under, where there was one."""
     wall_s: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.score <= 1:
+            raise ValueError(f"a score must be in [0, 1], found {self.score!r}")
+
     @property
     def failed_ids(self) -> tuple[str, ...]:
         return tuple(check.id for check in self.checks if not check.passed)

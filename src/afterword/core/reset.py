@@ -13,7 +13,7 @@ from afterword.core.protocols import Actor, Resettable, Tool
 from afterword.errors import IrreversibleTool, NotResettable, ResetFault
 
 
-def refuse_unresettable(actor: Actor) -> None:
+def refuse_unresettable(actor: object) -> None:
     """Checks, before anything is spent, that an actor can be tried again.
 
     Raises:
@@ -22,7 +22,7 @@ def refuse_unresettable(actor: Actor) -> None:
     """
     tools: Sequence[Tool] = getattr(actor, "tools", ())
     for tool in tools:
-        if tool.irreversible:
+        if getattr(tool, "irreversible", False):  # other libraries' tools know no such mark
             raise IrreversibleTool(
                 f"the tool {tool.name!r} is irreversible and would be used again in every trial; "
                 "take it out of the loop and use it once on the outcome"
@@ -40,10 +40,11 @@ async def reset(actor: Actor, fresh_state: str | None) -> str | None:
 
     Raises:
         ResetFault: the state is not the one that the first trial started from.
+        ComponentFault: the reset raised, or gave no fingerprint to check.
     """
     if not isinstance(actor, Resettable):
         return None
-    state = await guard("reset", actor.reset())
+    state = await guard("reset", str, actor.reset)
     if fresh_state is not None and state != fresh_state:
         raise ResetFault(
             f"the reset left another state than the first trial had (fingerprint {state!r}, expected "
