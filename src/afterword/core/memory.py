@@ -26,6 +26,8 @@ class SlidingWindow:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"a memory holds at least 1 lesson, found size {self.size!r}")
+        if len(self.lessons) > self.size:
+            raise InputError(f"a memory of size {self.size} cannot start with {len(self.lessons)} lessons")
 
     async def remember(self, reflection: Reflection, effects: Effects) -> SlidingWindow:  # noqa: ARG002
         """A new window with this lesson, without those it retracts; an empty text retracts and adds nothing."""

@@ -88,14 +88,13 @@ class Reflexion:
     ) -> None:
         self.strategy = _strategy(strategy, reflector is not None)
         self.allowance = allowance or Allowance()
-        checked = as_actor(actor)
-        refuse_unresettable(checked)
+        refuse_unresettable(actor)
         rules = _rules(self.strategy, max_trials, self.allowance, stop_on_repetition)
         self.parts = Parts(
-            actor=checked,
+            actor=as_actor(actor),
             evaluator=as_evaluator(evaluator),
             reflector=None if reflector is None else as_reflector(reflector),
-            memory=memory or SlidingWindow(),
+            memory=SlidingWindow() if memory is None else memory,
             stop=first_of(*rules, *stop),
             strategy=self.strategy,
             held_out=None if held_out is None else as_evaluator(held_out),
@@ -128,8 +127,8 @@ class Reflexion:
             seed=seed,
             recorder=recorder,
             budget=Budget(self.allowance),
-            events=events or NoEvents(),
-            clock=clock or SystemClock(),
+            events=NoEvents() if events is None else events,
+            clock=SystemClock() if clock is None else clock,
         )
         return await run_loop(task, self.parts, effects)
 

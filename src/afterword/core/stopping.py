@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from afterword.core.protocols import Progress, StopRule
-from afterword.core.records import Feedback, StopReason, Trial
+from afterword.core.records import Feedback, StopReason, Trajectory, Trial
 from afterword.errors import InputError
 
 
@@ -119,11 +119,19 @@ class RepeatedOutput:
 
     def check(self, progress: Progress) -> StopReason | None:
         *earlier, last = progress.trials
-        if last.trajectory.end == "no_output" or _disputes(last):
+        made = _made(last.trajectory)
+        if made is None or _disputes(last):
             return None
-        same = [trial for trial in earlier if trial.trajectory.output == last.trajectory.output]
+        same = [trial for trial in earlier if _made(trial.trajectory) == made]
         repeated = bool(same) and not any(_disputes(trial) for trial in same)
         return StopReason.REPEATED_OUTPUT if repeated else None
+
+
+def _made(trajectory: Trajectory) -> str | tuple[str, ...] | None:
+    """The output; where a world is the result and there is none, the actions."""
+    if trajectory.end == "no_output":
+        return None
+    return trajectory.output or tuple(step.action for step in trajectory.steps) or None
 
 
 def _disputes(trial: Trial) -> bool:
@@ -139,9 +147,9 @@ class RepeatedReflection:
 
     def check(self, progress: Progress) -> StopReason | None:
         last = progress.trials[-1].reflection
-        if last is None or not last.text.strip():
+        text = normalise(last.text) if last is not None else ""
+        if not text:
             return None
-        text = normalise(last.text)
         for trial in progress.trials[:-1]:
             earlier = trial.reflection
             if earlier is not None and same_lesson(normalise(earlier.text), text, self.similarity):
