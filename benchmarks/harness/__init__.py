@@ -1,0 +1,1 @@
+"""What both benchmarks need: the peers' environments, long-lived measured processes, medians, and the page."""
