@@ -1,0 +1,219 @@
+"""Models behind the Anthropic messages interface.
+
+It differs from chat completions in where the system prompt stands, in how cached tokens are counted and in why
+a reply ends; everything else is shared with `openai_chat` through `transport` and `calls`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from afterword.core.budget import token_bound
+from afterword.core.messages import ChatRequest, Message, Price, Reply
+from afterword.core.records import Usage
+from afterword.errors import ContentFiltered, MissingExtra, MissingKey, RequestRejected
+from afterword.models.calls import Caller
+from afterword.models.faults import Endpoint, TryFailed
+from afterword.models.limits import RequestLimits
+from afterword.models.options import ModelOptions
+from afterword.models.prices import Pricing
+from afterword.models.transport import (
+    CONNECT_S,
+    connection_failure,
+    count,
+    cut_at,
+    http_library,
+    malformed,
+    read_json,
+    refuse_error_status,
+    shown_address,
+    wire_text,
+)
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import MessageParam
+
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
+TOKEN_VARIABLE = "ANTHROPIC_AUTH_TOKEN"  # noqa: S105 -- the name of a variable
+_DEFAULT_URL = "https://api.anthropic.com"
+
+
+@asynccontextmanager
+async def open_anthropic(
+    name: str, model: str, options: ModelOptions, limits: RequestLimits
+) -> AsyncIterator[AnthropicMessages]:
+    """A model called `model` there and `name` here.
+
+    Raises:
+        MissingExtra: the SDK is not installed.
+        MissingKey: there is no key, and no server of one's own that could do without.
+    """
+    try:
+        import anthropic
+    except ImportError:
+        raise MissingExtra("anthropic", "anthropic") from None
+    stated_url = options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
+    key = options.api_key or os.environ.get(KEY_VARIABLE) or None
+    token = None if key else os.environ.get(TOKEN_VARIABLE) or None
+    if key is None and token is None:
+        if stated_url is None:
+            raise MissingKey(f"no key for {name}: set {KEY_VARIABLE}", model=name)
+        key = "none"  # servers of one's own take any
+    base_url = stated_url or _DEFAULT_URL
+    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key or token)
+    async with anthropic.AsyncAnthropic(
+        api_key=key,
+        auth_token=token,
+        base_url=base_url,
+        max_retries=0,
+        timeout=anthropic.Timeout(options.timeout_s, connect=min(CONNECT_S, options.timeout_s)),
+        http_client=anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [refuse_error_status]}),
+    ) as client:
+        pricing = Pricing(model, "anthropic" if base_url == _DEFAULT_URL else None, base_url, options.price)
+        library = http_library(anthropic.DefaultAsyncHttpxClient)
+        yield AnthropicMessages(client, model, endpoint, options, limits, pricing, library)
+
+
+class AnthropicMessages:
+    """A `Model` over one open client."""
+
+    def __init__(
+        self,
+        client: AsyncAnthropic,
+        model: str,
+        endpoint: Endpoint,
+        options: ModelOptions,
+        limits: RequestLimits,
+        pricing: Pricing,
+        library: ModuleType,
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._endpoint = endpoint
+        self._options = options
+        self._caller = Caller(endpoint.model, options, limits)
+        self._pricing = pricing
+        self._library = library
+        self._takes_schema = True
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it."""
+        return self._endpoint.model
+
+    @property
+    def price(self) -> Price | None:
+        """The dearest that a token can be."""
+        return self._pricing.bound()
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Asks the model.
+
+        Raises:
+            ModelFault: no usable answer after the last try.
+        """
+        return await self._caller.call(lambda: self._try(request))
+
+    async def _try(self, request: ChatRequest) -> Reply:
+        try:
+            return await self._send(request)
+        except TryFailed as failed:
+            refused_schema = (
+                request.schema is not None
+                and self._takes_schema
+                and isinstance(failed.fault, RequestRejected)
+                and ("output_config" in str(failed.fault) or "output_format" in str(failed.fault))
+            )
+            if not refused_schema:
+                raise
+        self._takes_schema = False  # an older model: from now on its prompt alone asks for the form
+        return await self._send(request)
+
+    async def _send(self, request: ChatRequest) -> Reply:
+        try:
+            async with self._client.messages.with_streaming_response.create(
+                model=self._model,
+                max_tokens=request.max_tokens,
+                messages=[_message(message) for message in request.messages if message.role != "system"],
+                extra_body=self._extras(request),
+            ) as response:
+                found = await read_json(response, self._endpoint)
+        except Exception as error:
+            failed = connection_failure(
+                error,
+                self._endpoint,
+                self._library,
+                timeout_s=self._options.timeout_s,
+                retry_after_cap_s=self._options.retry_after_cap_s,
+            )
+            if failed is None:
+                raise
+            raise failed from error
+        return self._read(found, request)
+
+    def _extras(self, request: ChatRequest) -> dict[str, object]:
+        """What is set besides; a seed is left out, since this interface has none."""
+        body: dict[str, object] = {}
+        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        if system:
+            # The system message is the stable first part of a prompt: a later trial reads it from the cache.
+            cached = {"type": "ephemeral"}
+            body["system"] = [{"type": "text", "text": wire_text(system), "cache_control": cached}]
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        stops = [stop for stop in request.stop if stop.strip()]  # blank ones are refused there, and cut here
+        if stops:
+            body["stop_sequences"] = stops
+        if request.schema is not None and self._takes_schema:
+            body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
+        return body
+
+    def _read(self, found: Mapping[str, object], request: ChatRequest) -> Reply:
+        content = found.get("content")
+        if not isinstance(content, list):
+            raise malformed(self._endpoint, "expected a list of content blocks, found none")
+        reason = found.get("stop_reason")
+        if reason == "refusal":
+            model = self.name
+            raise TryFailed(
+                ContentFiltered(
+                    f"{model} withheld the answer: refusal; reword the task or use another model", model=model
+                )
+            )
+        blocks = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
+        text = cut_at("".join(block for block in blocks if isinstance(block, str)), request.stop)
+        answered_by = found.get("model")
+        return Reply(
+            text=text,
+            finish="length" if reason in ("max_tokens", "model_context_window_exceeded") else "stop",
+            usage=self._usage(found.get("usage"), request, text),
+            model=answered_by if isinstance(answered_by, str) and answered_by else self._model,
+        )
+
+    def _usage(self, reported: object, request: ChatRequest, text: str) -> Usage:
+        usage = reported if isinstance(reported, dict) else {}
+        fresh, tokens_out = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+        cached = count(usage.get("cache_read_input_tokens")) or 0
+        written = count(usage.get("cache_creation_input_tokens")) or 0
+        details = usage.get("output_tokens_details")
+        reasoning = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
+        if fresh is None:
+            fresh = sum(token_bound(message.content) for message in request.messages)
+        if tokens_out is None:
+            tokens_out = token_bound(text)
+        # `input_tokens` leaves out what was read from or written to the cache; ours counts all of the prompt.
+        used = Usage(1, fresh + cached + written, tokens_out, cached, min(reasoning or 0, tokens_out), None)
+        return replace(used, cost_usd=self._pricing.cost_usd(used, tokens_written_to_cache=written))
+
+
+def _message(message: Message) -> MessageParam:
+    content = wire_text(message.content)
+    if message.role == "assistant":
+        return {"role": "assistant", "content": content}
+    return {"role": "user", "content": content}

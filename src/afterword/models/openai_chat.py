@@ -1,0 +1,274 @@
+"""Models behind the OpenAI chat-completions interface: OpenAI itself and every compatible server.
+
+vLLM, Ollama, llama.cpp and OpenRouter speak it with small differences; they are met where they show up, in
+the error messages and the usage figures, and not by guessing from the address.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import ModuleType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from afterword.core.budget import token_bound
+from afterword.core.messages import ChatRequest, Message, Price, Reply
+from afterword.core.records import Usage
+from afterword.errors import ContentFiltered, MissingKey, RequestRejected
+from afterword.models.calls import Caller
+from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
+from afterword.models.limits import RequestLimits
+from afterword.models.options import ModelOptions
+from afterword.models.prices import Pricing
+from afterword.models.transport import (
+    CONNECT_S,
+    connection_failure,
+    count,
+    cut_at,
+    http_library,
+    malformed,
+    read_json,
+    refuse_error_status,
+    shown_address,
+    wire_text,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletionMessageParam
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+_DEFAULT_URL = "https://api.openai.com/v1"
+_MOST_STOPS = 4
+"""More are refused; the reply is cut at the others here."""
+
+
+@asynccontextmanager
+async def open_openai(
+    name: str,
+    model: str,
+    options: ModelOptions,
+    limits: RequestLimits,
+    *,
+    extra_body: Mapping[str, object] | None = None,
+) -> AsyncIterator[OpenAIChat]:
+    """A model called `model` there and `name` here.
+
+    Raises:
+        MissingKey: the server is OpenAI's own and there is no key.
+    """
+    base_url = options.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+    key = options.api_key or os.environ.get(KEY_VARIABLE) or None
+    official = urlsplit(base_url).hostname == "api.openai.com"
+    if key is None and official:
+        raise MissingKey(
+            f"no key for {name}: set {KEY_VARIABLE}; for a server of your own give its address with --base-url",
+            model=name,
+        )
+    import openai
+
+    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key)
+    http_client = openai.DefaultAsyncHttpxClient(event_hooks={"response": [refuse_error_status]})
+    async with openai.AsyncOpenAI(
+        api_key=key or "none",  # servers of one's own take any
+        base_url=base_url,
+        max_retries=0,
+        timeout=openai.Timeout(options.timeout_s, connect=min(CONNECT_S, options.timeout_s)),
+        http_client=http_client,
+    ) as client:
+        pricing = Pricing(model, "openai" if official else None, base_url, options.price)
+        library = http_library(openai.DefaultAsyncHttpxClient)
+        yield OpenAIChat(
+            client, model, endpoint, options, limits, pricing, library, official=official, extra_body=extra_body
+        )
+
+
+class OpenAIChat:
+    """A `Model` over one open client."""
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        endpoint: Endpoint,
+        options: ModelOptions,
+        limits: RequestLimits,
+        pricing: Pricing,
+        library: ModuleType,
+        *,
+        official: bool,
+        extra_body: Mapping[str, object] | None,
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._endpoint = endpoint
+        self._options = options
+        self._caller = Caller(endpoint.model, options, limits)
+        self._pricing = pricing
+        self._library = library
+        self._extra_body = extra_body
+        # OpenAI's reasoning models refuse the older name; its other models take both, compatible servers mostly
+        # the older one only. Whoever refuses it is asked again under the other name, once and for all.
+        self._limit_name = "max_completion_tokens" if official else "max_tokens"
+        self._takes_schema = True
+        self._takes_stop = True
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it."""
+        return self._endpoint.model
+
+    @property
+    def price(self) -> Price | None:
+        """The dearest that a token can be."""
+        return self._pricing.bound()
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Asks the model.
+
+        Raises:
+            ModelFault: no usable answer after the last try.
+        """
+        return await self._caller.call(lambda: self._try(request))
+
+    async def _try(self, request: ChatRequest) -> Reply:
+        try:
+            return await self._send(request)
+        except TryFailed as failed:
+            if not self._adapt(failed, request):
+                raise
+        return await self._send(request)
+
+    async def _send(self, request: ChatRequest) -> Reply:
+        try:
+            async with self._client.chat.completions.with_streaming_response.create(
+                model=self._model,
+                messages=[_message(message) for message in request.messages],
+                extra_body=self._extras(request),
+            ) as response:
+                found = await read_json(response, self._endpoint)
+        except Exception as error:
+            failed = connection_failure(
+                error,
+                self._endpoint,
+                self._library,
+                timeout_s=self._options.timeout_s,
+                retry_after_cap_s=self._options.retry_after_cap_s,
+            )
+            if failed is None:
+                raise
+            raise failed from error
+        return self._read(found, request)
+
+    def _extras(self, request: ChatRequest) -> dict[str, object]:
+        """All but the model and its messages; what is not set is left out."""
+        body: dict[str, object] = dict(self._extra_body or {})
+        body[self._limit_name] = request.max_tokens
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.stop and self._takes_stop:
+            body["stop"] = list(request.stop[:_MOST_STOPS])
+        if request.seed is not None:
+            body["seed"] = request.seed
+        if request.schema is not None and self._takes_schema:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "schema": dict(request.schema), "strict": True},
+            }
+        return body
+
+    def _adapt(self, failed: TryFailed, request: ChatRequest) -> bool:
+        """Whether the server can be asked the same in other words; remembers which words it takes."""
+        if not isinstance(failed.fault, RequestRejected):
+            return False
+        said = str(failed.fault)
+        other = "max_tokens" if self._limit_name == "max_completion_tokens" else "max_completion_tokens"
+        if self._limit_name in said:
+            self._limit_name = other
+            return True
+        if request.schema is not None and self._takes_schema and ("response_format" in said or "json_schema" in said):
+            self._takes_schema = False
+            return True
+        if request.stop and self._takes_stop and "'stop'" in said:
+            self._takes_stop = False
+            return True
+        return False
+
+    def _read(self, found: Mapping[str, object], request: ChatRequest) -> Reply:
+        if found.get("error"):  # OpenRouter answers 200 with the error of the provider behind it
+            raise self._error_in_reply(found)
+        choices = found.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            raise malformed(self._endpoint, "expected choices[0].message, found none")
+        text = _text(message.get("content"))
+        if text is None:
+            raise malformed(self._endpoint, f"expected text, found {type(message.get('content')).__name__}")
+        text = cut_at(text, request.stop)
+        finish = choice.get("finish_reason")
+        refusal = message.get("refusal")
+        if finish == "content_filter" or (isinstance(refusal, str) and refusal):
+            said = self._endpoint.quote(refusal) if isinstance(refusal, str) and refusal else "content filter"
+            model = self.name
+            raise TryFailed(
+                ContentFiltered(
+                    f"{model} withheld the answer: {said}; reword the task or use another model", model=model
+                )
+            )
+        answered_by = found.get("model")
+        return Reply(
+            text=text,
+            finish="length" if finish == "length" else "stop",
+            usage=self._usage(found.get("usage"), request, text),
+            model=answered_by if isinstance(answered_by, str) and answered_by else self._model,
+        )
+
+    def _error_in_reply(self, found: Mapping[str, object]) -> TryFailed:
+        error = found["error"]
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code <= 599 else 502
+        failure = HttpFailure(status, {}, json.dumps(found).encode())
+        return classify(failure, self._endpoint, retry_after_cap_s=self._options.retry_after_cap_s)
+
+    def _usage(self, reported: object, request: ChatRequest, text: str) -> Usage:
+        usage = reported if isinstance(reported, dict) else {}
+        tokens_in, tokens_out = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+        cached = count(_part(usage, "prompt_tokens_details", "cached_tokens")) or 0
+        reasoning = count(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0
+        if tokens_in is None:  # some servers report nothing; better counted too high than not at all
+            tokens_in = sum(token_bound(message.content) for message in request.messages)
+        if tokens_out is None:
+            tokens_out = token_bound(text)
+        used = Usage(1, tokens_in, tokens_out, min(cached, tokens_in), min(reasoning, tokens_out), None)
+        return replace(used, cost_usd=self._pricing.cost_usd(used))
+
+
+def _message(message: Message) -> ChatCompletionMessageParam:
+    content = wire_text(message.content)
+    if message.role == "system":
+        return {"role": "system", "content": content}
+    if message.role == "assistant":
+        return {"role": "assistant", "content": content}
+    return {"role": "user", "content": content}
+
+
+def _text(content: object) -> str | None:
+    """The text of a message, which some servers send in parts; None when it is neither."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return None
+
+
+def _part(usage: Mapping[str, object], group: str, name: str) -> object:
+    details = usage.get(group)
+    return details.get(name) if isinstance(details, dict) else None

@@ -1,0 +1,83 @@
+"""What a user can set about a model, in one typed object.
+
+Kept apart from the providers so that the command line and the tests can build it without loading any of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from afterword.core.messages import Price
+from afterword.errors import InputError
+
+Lookup = Literal["strict", "positional"]
+"""How a recording is searched: by the whole request, or by its place among those of its role."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryNotice:
+    """A try failed and another one follows after a wait."""
+
+    model: str
+    tried: int
+    """How many tries have failed so far."""
+    max_tries: int
+    reason: str
+    """Short: the status code or what happened to the connection."""
+    wait_s: float
+
+
+def exponential_backoff(tried: int, retry_after_s: float | None) -> float:
+    """Seconds to wait after the `tried`-th try: what the provider asked for, else 0.5, 1, 2, 4, 8 s and some more.
+
+    The added part is random so that callers which were refused together do not come back together.
+    """
+    if retry_after_s is not None:
+        return retry_after_s
+    return min(8.0, 0.5 * 2.0 ** min(tried - 1, 10)) * random.uniform(1.0, 1.5)  # noqa: S311
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """The settings of one model. What a provider has no use for is ignored by it."""
+
+    base_url: str | None = None
+    """Where an OpenAI-compatible or Anthropic-compatible server listens, e.g. `http://localhost:8000/v1`."""
+    api_key: str | None = field(default=None, repr=False)
+    """None: the environment variable of the provider's own SDK."""
+    timeout_s: float = 300.0
+    """Wall time of one try, from sending the request to the last byte of the reply."""
+    max_tries: int = 5
+    retry_after_cap_s: float = 60.0
+    """The longest wait that a provider can ask for."""
+    backoff: Callable[[int, float | None], float] = exponential_backoff
+    """Seconds to wait, from the number of failed tries and what the provider asked for (capped)."""
+    on_retry: Callable[[RetryNotice], None] | None = None
+    """Told before each wait; it must be quick."""
+    concurrency: int = 8
+    """Most requests under way at a time."""
+    requests_per_minute: int | None = None
+    """Most requests begun in any minute, retries included."""
+    price: Price | None = None
+    """What the model costs, stated by the user; it wins over the price table."""
+    lookup: Lookup = "strict"
+    """For `recorded:`."""
+    threads: int | None = None
+    """For `local`; None: as many as the machine has idle when the server starts."""
+    context_tokens: int = 8192
+    """For `local`: the most that prompt and reply together may have."""
+
+    def __post_init__(self) -> None:
+        for name in ("timeout_s", "max_tries", "concurrency", "requests_per_minute", "threads", "context_tokens"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name} must be above 0, found {value!r}")
+        if not self.retry_after_cap_s >= 0:
+            raise InputError(f"retry_after_cap_s must not be below 0, found {self.retry_after_cap_s!r}")
+        if self.price is not None and min(self.price.input, self.price.output, self.price.cached_input or 0.0) < 0:
+            raise InputError(f"a price must not be below 0, found {self.price!r}")
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            raise InputError(f"a base URL begins with http:// or https://, found {self.base_url!r}")

@@ -1,0 +1,106 @@
+"""A model that answers from a recording, and only what was really asked.
+
+A replay that quietly answers another question proves nothing: a differing request is refused, and the first
+difference is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from afterword.core.effects import fingerprint
+from afterword.core.messages import ChatRequest, Price, Reply
+from afterword.errors import RecordingMismatch
+from afterword.models.options import Lookup
+
+_CONTEXT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A request and what was answered."""
+
+    request: ChatRequest
+    reply: Reply
+
+
+class RecordedModel:
+    """Answers from recorded calls.
+
+    `strict` takes the first unused call with the same request; `positional` takes the calls in order, whatever
+    is asked.
+    """
+
+    def __init__(
+        self,
+        calls: Iterable[RecordedCall],
+        *,
+        lookup: Lookup = "strict",
+        name: str = "recorded:memory",
+        price: Price | None = None,
+    ) -> None:
+        self._unused = list(calls)
+        self._total = len(self._unused)
+        self._lookup = lookup
+        self._name = name
+        self._price = price
+
+    @property
+    def name(self) -> str:
+        """`recorded:FILE`."""
+        return self._name
+
+    @property
+    def price(self) -> Price | None:
+        """What the recorded model cost, so that a replayed budget ends where it did."""
+        return self._price
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Gives the recorded reply.
+
+        Raises:
+            RecordingMismatch: this request was not recorded, or there are no more calls.
+        """
+        if not self._unused:
+            raise RecordingMismatch(
+                f"{self._name} holds {self._total} calls for this role, and one more was made; record the run again"
+            )
+        if self._lookup == "positional":
+            return self._unused.pop(0).reply
+        asked = request_fingerprint(request)
+        for place, call in enumerate(self._unused):
+            if request_fingerprint(call.request) == asked:
+                return self._unused.pop(place).reply
+        difference = first_difference(self._unused[0].request, request)
+        raise RecordingMismatch(f"{self._name} does not hold this request: {difference}; record the run again")
+
+
+def request_fingerprint(request: ChatRequest) -> str:
+    """The fingerprint that a recording is searched by: a temperature of 0 is one of 0.0."""
+    if request.temperature is not None:
+        request = replace(request, temperature=float(request.temperature))
+    return fingerprint(request)
+
+
+def first_difference(recorded: ChatRequest, asked: ChatRequest) -> str:
+    """Names the first thing in which two requests differ."""
+    for name in ("temperature", "max_tokens", "stop", "seed", "schema"):
+        there, here = getattr(recorded, name), getattr(asked, name)
+        if there != here:
+            return f"{name} was {there!r}, now {here!r}"
+    for number, (there, here) in enumerate(zip(recorded.messages, asked.messages, strict=False), start=1):
+        if there.role != here.role:
+            return f"message {number} was from {there.role!r}, now {here.role!r}"
+        if there.content != here.content:
+            place = _first_differing(there.content, here.content)
+            was, now = (text[place : place + _CONTEXT] for text in (there.content, here.content))
+            return f"message {number} ({here.role}) differs at character {place}: was {was!r}, now {now!r}"
+    if len(recorded.messages) != len(asked.messages):
+        return f"it had {len(recorded.messages)} messages, now {len(asked.messages)}"
+    return "it was asked fewer times"
+
+
+def _first_differing(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

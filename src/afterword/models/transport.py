@@ -1,0 +1,163 @@
+"""What the two SDK clients have in common on the wire: a bounded read, and errors as plain values.
+
+The SDKs read a reply of any size into memory and wrap errors in their own trees; here a reply is read up to a
+bound, as bytes, so that the providers' modules only map fields.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import AsyncIterator, Iterable, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from afterword.errors import CallTimeout, MalformedReply, ModelFault, ModelUnreachable
+from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
+
+MOST_REPLY_BYTES = 8_000_000
+"""A reply of 100,000 tokens, with every letter escaped, has less."""
+_MOST_ERROR_BYTES = 64_000
+CONNECT_S = 15.0
+"""A server that takes longer to be reached is not there."""
+
+
+class RawResponse(Protocol):
+    """What both SDKs give for a streamed response."""
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    def iter_bytes(self) -> AsyncIterator[bytes]: ...
+
+
+class HttpResponse(Protocol):
+    """What both httpx generations hand to a response hook."""
+
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    def aiter_bytes(self) -> AsyncIterator[bytes]: ...
+
+
+def http_library(client: type[object]) -> ModuleType:
+    """The httpx generation that an SDK's HTTP client is built on; the SDKs differ in it by version."""
+    roots = {cls.__module__.partition(".")[0] for cls in client.__mro__}
+    return import_module("httpx2" if "httpx2" in roots else "httpx")
+
+
+async def refuse_error_status(response: HttpResponse) -> None:
+    """A response hook: turns an error status into `HttpFailure` before the SDK reads its body without a bound."""
+    if response.status_code < 400:
+        return
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > _MOST_ERROR_BYTES:
+            break
+    raise HttpFailure(response.status_code, dict(response.headers), bytes(body[:_MOST_ERROR_BYTES]))
+
+
+async def read_json(response: RawResponse, endpoint: Endpoint) -> Mapping[str, object]:
+    """The JSON object of a reply.
+
+    Raises:
+        TryFailed: it is too large, of another type, or not a JSON object.
+    """
+    kind = response.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if "json" not in kind:
+        raise malformed(endpoint, f"expected application/json, found {endpoint.quote(kind)!r}; check the base URL")
+    body = bytearray()
+    async for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > MOST_REPLY_BYTES:
+            raise malformed(endpoint, f"expected at most {MOST_REPLY_BYTES:,} bytes, found more; check the base URL")
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise malformed(endpoint, f"expected JSON, found {endpoint.quote(repr(bytes(body[:80])))}") from error
+    if not isinstance(found, dict):
+        raise malformed(endpoint, f"expected a JSON object, found {type(found).__name__}")
+    return found
+
+
+def malformed(endpoint: Endpoint, what: str) -> TryFailed:
+    """The fault for an answer that is not what the protocol says."""
+    return TryFailed(
+        MalformedReply(f"the answer of {endpoint.model} cannot be read: {what}", model=endpoint.model),
+        reason="malformed",
+    )
+
+
+def connection_failure(
+    error: Exception, endpoint: Endpoint, library: ModuleType, *, timeout_s: float, retry_after_cap_s: float
+) -> TryFailed | None:
+    """What an exception from below the SDK means; None when it is none of the transport's."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    for found in chain:
+        if isinstance(found, TryFailed):
+            return found
+        if isinstance(found, HttpFailure):
+            return classify(found, endpoint, retry_after_cap_s=retry_after_cap_s)
+    where, model = endpoint.address, endpoint.model
+    for found in chain:
+        if isinstance(found, ssl.SSLCertVerificationError):
+            fault: ModelFault = ModelUnreachable(
+                f"the certificate of {where} is not trusted: {endpoint.quote(str(found))}", model=model
+            )
+            return TryFailed(fault, reason="bad certificate")
+        if isinstance(found, library.TimeoutException) and not isinstance(found, library.ConnectTimeout):
+            fault = CallTimeout(
+                f"{model} gave no complete answer within {timeout_s:g} s; raise the time limit of a call", model=model
+            )
+            return TryFailed(fault, reason="timeout")
+        if isinstance(found, (library.TransportError, library.DecodingError)):
+            return TryFailed(_unreachable(found, endpoint), retry=True, reason=_reason(found))
+        if isinstance(found, library.InvalidURL | library.UnsupportedProtocol):
+            return TryFailed(_unreachable(found, endpoint), reason="bad address")
+    return None
+
+
+def _unreachable(error: BaseException, endpoint: Endpoint) -> ModelUnreachable:
+    said = endpoint.quote(str(error)) or type(error).__name__
+    return ModelUnreachable(
+        f"cannot reach {endpoint.address} for {endpoint.model}: {said}; is the server up and the address right?",
+        model=endpoint.model,
+    )
+
+
+def _reason(error: BaseException) -> str:
+    name = type(error).__name__
+    return {"ConnectError": "no connection", "ConnectTimeout": "no connection"}.get(name, "connection dropped")
+
+
+def count(value: object) -> int | None:
+    """A number of tokens as a provider reports it; None when it is no such thing."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def wire_text(text: str) -> str:
+    """The text as it can be sent: a lone surrogate, which no encoding carries, is written out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def cut_at(text: str, stops: Iterable[str]) -> str:
+    """The text up to the first stop, for servers that take fewer stops or none."""
+    ends = [end for end in (text.find(stop) for stop in stops if stop) if end >= 0]
+    return text[: min(ends)] if ends else text
+
+
+def shown_address(base_url: str) -> str:
+    """The base URL without a user name or a query, for messages."""
+    parts = urlsplit(base_url)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"

@@ -1,0 +1,135 @@
+"""A real HTTP server on loopback that answers, or misbehaves, as told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Served:
+    """The requests that came in."""
+
+    port: int = 0
+    bodies: list[dict[str, object]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    most_at_once: int = 0
+    under_way: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+
+@dataclass(frozen=True)
+class Http:
+    """An answer: status, body, headers; `chunk_s` drips the body, `cut` closes in the middle of it."""
+
+    status: int = 200
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    content_type: str = "application/json"
+    drip_s: float = 0.0
+    cut: bool = False
+    hang: bool = False
+
+
+def completion(text: str = "hello", **extra: object) -> Http:
+    """A well-formed chat completion."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    body: dict[str, object] = {
+        "id": "x",
+        "object": "chat.completion",
+        "model": "served-model",
+        "choices": [choice],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+    }
+    body.update(extra)
+    return Http(body=json.dumps(body).encode())
+
+
+def error(status: int, message: str, *, headers: tuple[tuple[str, str], ...] = (), **fields: object) -> Http:
+    """An error in OpenAI's form."""
+    return Http(status, json.dumps({"error": {"message": message, **fields}}).encode(), headers)
+
+
+@asynccontextmanager
+async def serving(*answers: Http) -> AsyncIterator[Served]:
+    """Gives the answers in order, the last one for ever."""
+    served = Served()
+    closing = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await _serve_one(reader, writer, served, answers, closing):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    served.port = server.sockets[0].getsockname()[1]
+    try:
+        yield served
+    finally:
+        closing.set()
+        server.close()
+        await server.wait_closed()
+        await asyncio.sleep(0)
+
+
+async def _serve_one(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    served: Served,
+    answers: tuple[Http, ...],
+    closing: asyncio.Event,
+) -> bool:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    first, *lines = head.split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    answer = answers[min(len(served.bodies), len(answers) - 1)]
+    served.paths.append(first.split()[1])
+    served.headers.append(headers)
+    served.bodies.append(json.loads(body) if body else {})
+    served.under_way += 1
+    served.most_at_once = max(served.most_at_once, served.under_way)
+    try:
+        return await _answer(writer, answer, closing)
+    finally:
+        served.under_way -= 1
+
+
+async def _answer(writer: asyncio.StreamWriter, answer: Http, closing: asyncio.Event) -> bool:
+    if answer.hang:
+        await closing.wait()
+        return False
+    lines = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
+    if answer.content_type:
+        lines.append(f"Content-Type: {answer.content_type}")
+    lines += [f"{name}: {value}" for name, value in answer.headers]
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+    if answer.cut:
+        writer.write(answer.body[: len(answer.body) // 2])
+        await writer.drain()
+        writer.transport.abort()
+        return False
+    if answer.drip_s:
+        for byte in answer.body:
+            writer.write(bytes([byte]))
+            await writer.drain()
+            try:
+                await asyncio.wait_for(closing.wait(), answer.drip_s)
+            except TimeoutError:
+                continue
+            return False
+        return True
+    writer.write(answer.body)
+    await writer.drain()
+    return True
