@@ -27,6 +27,7 @@ def serve(hello, answer):
 
 
 def _write(out, message):
-    data = json.dumps(message).encode() + b"\n"
+    # On a line of its own, whatever a judged program may have written to this descriptor before.
+    data = b"\n" + json.dumps(message).encode() + b"\n"
     while data:
         data = data[os.write(out, data) :]
