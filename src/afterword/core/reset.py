@@ -42,9 +42,9 @@ async def reset(actor: Actor, fresh_state: str | None) -> str | None:
         ResetFault: the state is not the one that the first trial started from.
         ComponentFault: the reset raised, or gave no fingerprint to check.
     """
-    if not isinstance(actor, Resettable):
+    if not hasattr(actor, "reset"):  # what isinstance with the protocol asks, in a hundredth of its time
         return None
-    state = await guard("reset", str, actor.reset)
+    state: str = await guard("reset", str, actor.reset)
     if fresh_state is not None and state != fresh_state:
         raise ResetFault(
             f"the reset left another state than the first trial had (fingerprint {state!r}, expected "
