@@ -1,0 +1,238 @@
+"""One verdict's cell: what is made anew for each, its init as pid 1, and the program inside.
+
+Separate from the zygote, which lives on: everything here runs in a child of it and ends with that child.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
+
+from . import landlock, limits, seccomp, syscalls
+from .limits import Limits
+from .namespaces import PRIVATE_FOLDERS, WORK
+
+_PEER_FD = 3
+_COLLECT_CAP = 64 << 20
+SUBMISSION = "submission"
+COMMAND = "command"
+TRIAL = "trial"
+"""What a cell is for: a Python submission that calls go to, a command over files, or only to see that it works."""
+
+
+class Tools(NamedTuple):
+    """What the zygote prepared once."""
+
+    filter: bytes
+    landlock_abi: int
+    has_proc: bool
+    covered: Sequence[tuple[str, str]]
+    already_mapped: int
+    """Bytes of address space that a program starts with; its limit comes on top."""
+    already_running: int
+    """Processes of the same user that are not the program's; its limit comes on top."""
+    limits_memory: bool
+    """A control group bounds the memory, so that a command may reserve more address space than that."""
+
+
+class Job(NamedTuple):
+    """One order of the main process."""
+
+    kind: str
+    limits: Limits
+    argv: Sequence[str]
+    collect: Sequence[str]
+    environment: Mapping[str, str]
+    payload_fd: int
+    """The source, or the packed files. Read in the cell only: a zygote that never holds a program cannot leak it."""
+    stdout_fd: int
+    stderr_fd: int
+    peer_fd: int
+    """Where the worker is called, or where collected files go."""
+
+
+def run(job: Job, tools: Tools, status_fd: int) -> NoReturn:
+    """The init: pid 1 of the cell. Tells how the program ended through `status_fd`, and never returns."""
+    try:
+        _furnish(job.limits, tools)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)  # the program is the same user: keep /proc/1/mem and ptrace shut
+        failed_fd, failure_fd = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(status_fd)
+            _become_program(job, tools, failure_fd)
+        os.close(failure_fd)
+        syscalls.set_capabilities()
+        failure = _read_all(failed_fd)
+        if failure:
+            raise OSError(failure.decode(errors="backslashreplace"))
+        status, cpu_s = _reap_until(child)
+        if job.kind == COMMAND:
+            _kill_all()
+            _hand_out(job)
+        report: dict[str, object] = {"status": status, "cpu_s": cpu_s}
+    except OSError as error:
+        report = {"fault": str(error)}
+    os.write(status_fd, json.dumps(report).encode())
+    os._exit(0)
+
+
+def _furnish(bounds: Limits, tools: Tools) -> None:
+    syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWIPC)
+    flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
+    for folder in PRIVATE_FOLDERS:
+        mode = "0700" if folder == WORK else "1777"
+        syscalls.mount("tmpfs", folder, "tmpfs", flags, f"mode={mode},size={bounds.scratch_mb}m,nr_inodes=16k")
+    for stash, path in tools.covered:
+        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+        if os.path.islink(stash):
+            os.symlink(os.readlink(stash), path)
+            continue
+        if os.path.isdir(stash):
+            os.makedirs(path, exist_ok=True)
+        else:
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
+        syscalls.mount(stash, path, None, syscalls.MS_BIND | syscalls.MS_REC)
+    if tools.has_proc:
+        syscalls.mount("proc", "/proc", "proc", flags | syscalls.MS_NOEXEC)
+
+
+def _reap_until(child: int) -> tuple[int, float]:
+    """Reaps orphans until the program itself has ended; its wait status and processor seconds."""
+    while True:
+        pid, status, usage = os.wait4(-1, 0)
+        if pid == child:
+            return status, usage.ru_utime + usage.ru_stime
+
+
+def _kill_all() -> None:
+    """Ends what the command left running, so that the collected files stand still."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.waitpid(-1, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return
+
+
+def _hand_out(job: Job) -> None:
+    """Writes each collected file to the peer as a line of JSON and its bytes; what is no plain file is left out."""
+    left = _COLLECT_CAP
+    with open(job.peer_fd, "wb", closefd=False) as out:
+        for name in job.collect:
+            try:
+                fd = os.open(os.path.join(WORK, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError:
+                continue
+            with open(fd, "rb") as file:
+                size = os.fstat(fd).st_size
+                if not stat.S_ISREG(os.fstat(fd).st_mode) or size > left:
+                    continue
+                left -= size
+                out.write(json.dumps({"name": name, "size": size}).encode() + b"\n" + file.read(size))
+
+
+def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
+    """The program's process: descriptors, limits and locks in that order, then the program.
+
+    What goes wrong on the way is told through `failure_fd`, which is closed before the program begins.
+    """
+    try:
+        os.lseek(job.payload_fd, 0, os.SEEK_SET)
+        payload = _read_all(job.payload_fd)
+        failure_fd = _arrange_descriptors(job, failure_fd)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
+        os.setsid()
+        os.umask(0o022)
+        os.chdir(WORK)
+        command = job.kind == COMMAND
+        if command:
+            unpack_files(payload)
+        prefer_as_victim()
+        limits.apply(
+            job.limits._replace(processes=job.limits.processes + tools.already_running),
+            already_mapped=0 if command else tools.already_mapped,
+            limit_address_space=not (command and tools.limits_memory),
+        )
+        syscalls.set_capabilities()
+        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+        if tools.landlock_abi:
+            landlock.restrict(tools.landlock_abi, PRIVATE_FOLDERS, may_exec=command)
+        seccomp.install(tools.filter)
+    except (OSError, ValueError, MemoryError) as error:
+        os.write(failure_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
+        os._exit(1)
+    os.close(failure_fd)
+    if command:
+        execute(job.argv, job.environment)
+    if job.kind == SUBMISSION:
+        start_worker(_PEER_FD, payload)
+    os._exit(0)
+
+
+def _read_all(fd: int) -> bytes:
+    with open(fd, "rb", closefd=False) as file:
+        return file.read()
+
+
+def _arrange_descriptors(job: Job, failure_fd: int) -> int:
+    """0: /dev/null; 1 and 2: the captured output; 3: the peer, for a submission; every other one is closed.
+
+    Returns the new place of `failure_fd`, the one exception, which the caller closes.
+    """
+    kept = [os.open("/dev/null", os.O_RDONLY), job.stdout_fd, job.stderr_fd, job.peer_fd, failure_fd]
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(kept)) for fd in kept]
+    for target, fd in enumerate(moved):
+        os.dup2(fd, target, inheritable=target <= 2)
+    if job.kind != SUBMISSION:
+        os.close(_PEER_FD)
+    os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
+    return len(kept) - 1
+
+
+def prefer_as_victim() -> None:
+    """If memory runs out the program goes first, and not the zygote or anything of the host."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:  # no /proc in this jail
+        return
+
+
+def unpack_files(payload: bytes) -> None:
+    """Writes the files of a command below the current folder; the header was made by the main process."""
+    end = payload.index(b"\n")
+    entries: list[Mapping[str, object]] = json.loads(payload[:end])
+    at = end + 1
+    for entry in entries:
+        name, size = str(entry["name"]), int(str(entry["size"]))
+        if os.path.dirname(name):
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(payload[at : at + size])
+        at += size
+
+
+def execute(argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        os.execvpe(argv[0], list(argv), dict(environment))
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror} (PATH={environment.get('PATH', '')})\n".encode())
+        os._exit(127)
+
+
+def start_worker(fd: int, payload: bytes) -> NoReturn:
+    """Runs the submission in this process; its source may be any text, lone surrogates included."""
+    from . import worker
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv[:] = ["solution.py"]
+    worker.serve(fd, payload.decode("utf-8", "surrogatepass"), preloaded=True)
+    os._exit(0)

@@ -1,0 +1,233 @@
+"""The zygote: a single-threaded process that isolates itself once and then forks a cell for each job.
+
+One job at a time, and its pid 1 is reaped before the next: that is what makes it sound to share the user, network
+and host-name namespaces between jobs. It holds no source, no output and no test, so a cell has nothing to read in
+the memory it inherits.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from typing import NoReturn, cast
+
+from . import cell, landlock, limits, namespaces, seccomp, syscalls, view, worker
+from .cgroup import ControlGroup
+from .limits import Limits
+
+MESSAGE_BYTES = 1 << 17
+_DESCRIPTORS = 4
+_GRACE_S = 0.25
+"""How long after its wall limit a program is ended from outside; the judge's own deadline comes first."""
+_PRELOAD = (
+    "abc array ast base64 binascii bisect calendar cmath collections collections.abc concurrent.futures contextlib "
+    "copy copyreg csv dataclasses datetime decimal difflib enum fractions functools glob hashlib heapq inspect io "
+    "itertools json linecache locale math multiprocessing multiprocessing.connection multiprocessing.pool "
+    "multiprocessing.popen_fork multiprocessing.queues multiprocessing.resource_tracker multiprocessing.synchronize "
+    "numbers operator pathlib pickle pprint queue random re reprlib secrets shutil signal socket statistics string "
+    "struct subprocess tempfile textwrap threading time timeit tokenize traceback types typing unicodedata "
+    "unittest unittest.mock uuid warnings weakref zlib"
+)
+"""What programs import most; a module that this interpreter was built without is left out."""
+
+
+def main() -> NoReturn:
+    """Started with the number of the control socket as last argument; its first message is the configuration."""
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=int(sys.argv[-1]))
+    message = json.loads(control.recv(MESSAGE_BYTES))
+    try:
+        zygote = _isolate(control, message)
+    except OSError as error:
+        control.send(json.dumps({"fault": str(error)}).encode())
+        os._exit(1)
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    control.send(json.dumps({"ready": True}).encode())
+    zygote.serve()
+
+
+def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
+    """Makes a child pid 1 of its own namespaces and returns in it; this process becomes a watcher that ends with it."""
+    strings = cast("Mapping[str, list[str]]", message)
+    toolchain = bool(message["toolchain"])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # pid 1 ignores what it has no handler for
+    _preload()
+    readable = view.readable_paths(strings["readable"], toolchain=toolchain)
+    group = ControlGroup(cast("Mapping[str, str]", message["cgroups"]))
+    others = limits.processes_of_user()
+    namespaces.enter(namespaces.Host(readable, strings["hidden"]))
+    child = os.fork()
+    if child:
+        _watch(control, child, int(str(message["parent"])))
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    has_proc = namespaces.settle()
+    sys.path[:] = [path for path in sys.path if os.path.exists(path)]
+    sys.path_importer_cache.clear()
+    tools = cell.Tools(
+        filter=seccomp.assemble(may_exec=toolchain),
+        landlock_abi=landlock.abi(),
+        has_proc=has_proc,
+        covered=namespaces.covered_paths(readable),
+        already_mapped=limits.address_space_in_use(),
+        already_running=others + _OWN_PROCESSES,
+        limits_memory=group.limits_memory,
+    )
+    return Zygote(control, tools, group, pid_namespace)
+
+
+_OWN_PROCESSES = 3
+"""The watcher, the zygote and the init of the cell: they are the same user as the program."""
+
+
+def _preload() -> None:
+    for name in _PRELOAD.split():
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    if sys.version_info >= (3, 14):  # its default, forkserver, needs exec
+        multiprocessing = importlib.import_module("multiprocessing")
+        multiprocessing.set_start_method("fork")
+
+
+def _watch(control: socket.socket, child: int, parent: int) -> NoReturn:
+    """Tells the main process who the zygote is, waits for its end, and dies with the main process."""
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    control.send(json.dumps({"zygote": child}).encode())
+    os.closerange(0, 1024)
+    os.waitpid(child, 0)
+    os._exit(0)
+
+
+class Zygote:
+    """Takes jobs from the control socket, one at a time."""
+
+    def __init__(self, control: socket.socket, tools: cell.Tools, group: ControlGroup, pid_namespace: int) -> None:
+        self._control = control
+        self._tools = tools
+        self._group = group
+        self._pid_namespace = pid_namespace
+
+    def serve(self) -> NoReturn:
+        while True:
+            order, fds = self._receive()
+            if "kind" in order:  # else it asks to end a job that has ended already
+                self._run(int(str(order["job"])), order, fds)
+
+    def _receive(self) -> tuple[Mapping[str, object], list[int]]:
+        """The next message and the descriptors that came with it. Ends the process when there is nobody to serve."""
+        size = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
+        data, ancillary, _, _ = self._control.recvmsg(MESSAGE_BYTES, size, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            os._exit(0)
+        fds = array.array("i")
+        for level, kind, content in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                fds.frombytes(content[: len(content) - len(content) % fds.itemsize])
+        return json.loads(data), list(fds)
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        self._control.send(json.dumps(message).encode())
+
+    def _run(self, number: int, order: Mapping[str, object], fds: list[int]) -> None:
+        self._send({"accepted": number})
+        started = time.monotonic()
+        report: dict[str, object] = {"ended": number, "cause": None}
+        try:
+            job = _job(order, fds)
+            self._group.limit(job.limits)
+            kills = self._group.memory_kills()
+            status_fd, init = self._start(job)
+            for fd in fds:
+                os.close(fd)
+            report["cause"] = self._supervise(number, init, job.limits, started)
+            report.update(json.loads(os.read(status_fd, MESSAGE_BYTES) or b"{}"))
+            os.close(status_fd)
+            report["memory_kill"] = self._group.memory_kills() > kills
+        except OSError as error:
+            report["fault"] = str(error)
+            report["broken"] = True
+        report["wall_s"] = time.monotonic() - started
+        self._send(report)
+
+    def _start(self, job: cell.Job) -> tuple[int, int]:
+        """Forks the cell; the read end of its status pipe and the pid of its init."""
+        status_fd, write_fd = os.pipe()
+        syscalls.unshare(syscalls.CLONE_NEWPID)
+        init = os.fork()
+        if init == 0:
+            os.close(status_fd)
+            self._control.close()
+            cell.run(job, self._tools, write_fd)
+        syscalls.setns(self._pid_namespace, syscalls.CLONE_NEWPID)  # so that the next unshare is allowed
+        os.close(write_fd)
+        return status_fd, init
+
+    def _supervise(self, number: int, init: int, bounds: Limits, started: float) -> str | None:
+        """Waits until the cell has ended and is reaped; why it was ended from here, if it was."""
+        deadline = started + bounds.wall_s + _GRACE_S
+        pidfd = syscalls.pidfd_open(init)
+        poll = select.poll()
+        poll.register(pidfd, select.POLLIN)
+        poll.register(self._control, select.POLLIN)
+        watch_memory = not self._group.limits_memory and self._tools.has_proc
+        cause = None
+        while cause is None:
+            left_s = max(0.0, deadline - time.monotonic())
+            ready = [fd for fd, _ in poll.poll(1000 * min(left_s, _WATCH_S if watch_memory else left_s) + 1)]
+            if pidfd in ready:
+                break
+            if ready:
+                order, _ = self._receive()
+                cause = "closed" if order.get("end") == number else None
+            elif time.monotonic() >= deadline:
+                cause = "deadline"
+            elif watch_memory and limits.memory_of_others() > bounds.memory_mb * limits.MEGABYTE:
+                cause = "memory"
+        if cause is not None:
+            os.kill(
+                init, signal.SIGKILL
+            )  # not reaped yet, so this pid is still the cell's; all of the cell goes with it
+        os.close(pidfd)
+        os.waitpid(init, 0)
+        return cause
+
+
+_WATCH_S = 0.1
+"""How often the memory of a cell is looked at where no control group bounds it."""
+
+
+def _job(order: Mapping[str, object], fds: list[int]) -> cell.Job:
+    strings = cast("Mapping[str, list[str]]", order)
+    payload, stdout, stderr, peer = fds
+    return cell.Job(
+        kind=str(order["kind"]),
+        limits=Limits.from_wire(cast("Mapping[str, float]", order["limits"])),
+        argv=strings["argv"],
+        collect=strings["collect"],
+        environment=cast("Mapping[str, str]", order["environment"]),
+        payload_fd=payload,
+        stdout_fd=stdout,
+        stderr_fd=stderr,
+        peer_fd=peer,
+    )
+
+
+_ = worker  # imported before the jail closes, for the cells to use

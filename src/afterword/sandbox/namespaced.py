@@ -1,0 +1,337 @@
+"""The `namespaces` level: a pool of zygotes, and a peer or a command in a cell of one of them.
+
+Separate from `zygotes.py`, which knows one process: here is who gets which zygote, and what happens when one dies.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from afterword.core.records import Limits, RunResult
+from afterword.errors import SandboxFault
+from afterword.sandbox.cgroups import ControlGroups
+from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
+from afterword.sandbox.streams import Allowance, Drain
+from afterword.sandbox.zygotes import ENVIRONMENT, PATH, View, Zygote, ZygoteLost
+
+LEVEL = "namespaces"
+_TRIES = 3
+_REPORT_GRACE_S = 10.0
+_COLLECT_BYTES = 64 << 20
+
+
+class Pool:
+    """Zygotes of one view: started when needed, kept, and replaced when they die."""
+
+    def __init__(self, view: View, groups: ControlGroups, size: int) -> None:
+        self._view = view
+        self._groups = groups
+        self._free = anyio.Semaphore(size)
+        self._idle: list[Zygote] = []
+        self._all: set[Zygote] = set()
+
+    async def take(self) -> Zygote:
+        await self._free.acquire()
+        if self._idle:
+            return self._idle.pop()
+        try:
+            zygote = Zygote(self._view, self._groups)
+        except BaseException:
+            self._free.release()
+            raise
+        self._all.add(zygote)
+        try:
+            await zygote.ready()
+        except BaseException:
+            await self.discard(zygote)
+            raise
+        return zygote
+
+    def give_back(self, zygote: Zygote) -> None:
+        self._idle.append(zygote)
+        self._free.release()
+
+    async def discard(self, zygote: Zygote) -> None:
+        self._all.discard(zygote)
+        self._free.release()
+        zygote.kill()
+        await zygote.close()
+
+    async def close(self) -> None:
+        for zygote in tuple(self._all):
+            await zygote.close()
+        self._all.clear()
+        self._idle.clear()
+
+
+class Cell:
+    """One job in a zygote, from the main process's side."""
+
+    def __init__(self, zygote: Zygote, job: int, limits: Limits, outputs: Sequence[int], collected: int | None) -> None:
+        self._zygote = zygote
+        self._job = job
+        self._limits = limits
+        self._cause: Cause | None = None
+        allowance = Allowance(limits.output_bytes)
+        self._outputs = [Drain(fd, allowance, self._overflow) for fd in outputs]
+        self._collected = Drain(collected, Allowance(_COLLECT_BYTES), self._overflow) if collected is not None else None
+        self._over = anyio.Event()
+        self._outcome: RunResult | SandboxFault = SandboxFault("the sandbox was closed while the jail ran")
+
+    @property
+    def drains(self) -> tuple[Drain, ...]:
+        return (*self._outputs, *([self._collected] if self._collected is not None else []))
+
+    def _overflow(self) -> None:
+        self._stop("output_limit")
+
+    def _stop(self, cause: Cause) -> None:
+        if self._cause is None and not self._over.is_set():
+            self._cause = cause
+            self._zygote.end(self._job)
+
+    async def attend(self, pool: Pool) -> None:
+        """Follows the job to its end and gives the zygote back, or throws it away if it broke."""
+        whole = False
+        try:
+            report = await self._zygote.ended(self._job, self._limits.wall_s + _REPORT_GRACE_S)
+            whole = "broken" not in report
+            for drain in self.drains:
+                await drain.wait()
+            self._outcome = self._conclude(report)
+        except ZygoteLost as lost:
+            self._outcome = SandboxFault(f"the jail's zygote was lost: {lost}")
+        except SandboxFault as fault:
+            self._outcome = fault
+        finally:
+            self._over.set()
+            if whole:
+                pool.give_back(self._zygote)
+            else:
+                await pool.discard(self._zygote)
+
+    def _conclude(self, report: Mapping[str, object]) -> RunResult:
+        if "fault" in report:
+            raise SandboxFault(f"the jail could not be set up: {report['fault']}")
+        status = report.get("status")
+        told: dict[str, Cause] = {"deadline": "deadline", "memory": "memory", "closed": "closed"}
+        ending = Ending(
+            status=int(str(status)) if status is not None else None,
+            cause=self._cause or told.get(str(report["cause"])),
+            wall_s=float(str(report["wall_s"])),
+            cpu_s=float(str(report.get("cpu_s", 0.0))),
+            memory_kill=bool(report.get("memory_kill")),
+            stdout=self._outputs[0].content,
+            stderr=self._outputs[1].content if len(self._outputs) > 1 else b"",
+            files=unpack_collected(self._collected.content) if self._collected is not None else {},
+        )
+        return ending.result(self._limits, LEVEL)
+
+    async def wait(self) -> RunResult:
+        await self._over.wait()
+        if isinstance(self._outcome, SandboxFault):
+            raise self._outcome
+        return self._outcome
+
+    async def close(self) -> None:
+        self._stop("closed")
+        await self._over.wait()
+
+
+class CellPeer:
+    """A submission in a cell. Its printed output is in `stdout` of the result, both streams in order.
+
+    A jail that is closed while its program runs ends as `signal`.
+    """
+
+    isolation = LEVEL
+
+    def __init__(self, cell: Cell, fd: int) -> None:
+        self._cell = cell
+        self._fd: int | None = fd
+
+    def detach(self) -> int:
+        if self._fd is None:
+            raise SandboxFault("the socket of this peer was taken already")
+        fd, self._fd = self._fd, None
+        return fd
+
+    async def wait(self) -> RunResult:
+        return await self._cell.wait()
+
+    async def close(self) -> None:
+        if self._fd is not None:
+            os.close(self.detach())
+        await self._cell.close()
+
+
+class NamespaceSandbox:
+    """Runs each program in namespaces of its own; see `docs/sandbox.md` for what that promises."""
+
+    def __init__(
+        self,
+        *,
+        python: Path,
+        workers: int,
+        readable: Sequence[Path] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._environment = {**ENVIRONMENT, "PATH": search_path(readable), **(environment or {})}
+        groups = ControlGroups()
+        self._submissions = Pool(View(python, toolchain=False), groups, workers)
+        self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
+        self._tasks: TaskGroup | None = None
+
+    @property
+    def isolation(self) -> str:
+        return LEVEL
+
+    async def open(self, source: str, limits: Limits) -> CellPeer:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            payload = source.encode("utf-8", "surrogatepass")
+            cell = await self._begin("submission", payload, limits, peer=theirs.fileno(), streams=1)
+            return CellPeer(cell, ours.detach())
+
+    async def run(
+        self, argv: Sequence[str], files: Mapping[str, bytes], limits: Limits, *, collect: Sequence[str] = ()
+    ) -> RunResult:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            cell = await self._begin(
+                "command",
+                pack_files(files),
+                limits,
+                peer=theirs.fileno(),
+                streams=2,
+                collected=ours.detach,
+                argv=argv,
+                collect=collect,
+            )
+        try:
+            return await cell.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await cell.close()
+
+    async def try_out(self) -> None:
+        """Goes the whole way once, into a cell and out again. Raises SandboxFault with the reason where it fails."""
+        limits = Limits()
+        with anyio.fail_after(60):
+            cell = await self._begin("trial", b"", limits, peer=None, streams=1)
+            result = await cell.wait()
+        if result.exit_code != 0:
+            raise SandboxFault(f"a trial run in the jail ended with {result.reason}: {result.stdout}")
+
+    async def _begin(
+        self,
+        kind: str,
+        payload: bytes,
+        limits: Limits,
+        *,
+        peer: int | None,
+        streams: int,
+        collected: Callable[[], int] | None = None,
+        argv: Sequence[str] = (),
+        collect: Sequence[str] = (),
+    ) -> Cell:
+        if self._tasks is None:
+            raise SandboxFault("the sandbox is not open: use it in `async with`")
+        pool = self._commands if kind == "command" else self._submissions
+        last: ZygoteLost | None = None
+        for _ in range(_TRIES):
+            async with _taken(pool) as lease:
+                with _Descriptors(payload, streams) as fds:
+                    peer_fd = fds.payload if peer is None else peer
+                    sent = (fds.payload, fds.writers[0], fds.writers[-1], peer_fd)
+                    try:
+                        job = await lease.zygote.begin(
+                            kind, limits, sent, argv=argv, collect=collect, environment=self._environment
+                        )
+                    except ZygoteLost as lost:
+                        last = lost
+                        continue
+                    collected_fd = collected() if collected is not None else None
+                    cell = Cell(lease.keep(), job, limits, fds.keep_readers(), collected_fd)
+                for drain in cell.drains:
+                    self._tasks.start_soon(drain.run)
+                self._tasks.start_soon(cell.attend, pool)
+                return cell
+        raise SandboxFault(f"no zygote took the job in {_TRIES} tries; the last one said: {last}")
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._tasks is None:
+            return
+        tasks, self._tasks = self._tasks, None
+        tasks.cancel_scope.cancel()
+        try:
+            await tasks.__aexit__(kind, error, traceback)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._submissions.close()
+                await self._commands.close()
+
+
+class _Lease:
+    def __init__(self, zygote: Zygote) -> None:
+        self.zygote = zygote
+        self.kept = False
+
+    def keep(self) -> Zygote:
+        self.kept = True
+        return self.zygote
+
+
+@asynccontextmanager
+async def _taken(pool: Pool) -> AsyncIterator[_Lease]:
+    """A zygote that is thrown away on leaving, unless it was kept: half a job leaves it in an unknown state."""
+    lease = _Lease(await pool.take())
+    try:
+        yield lease
+    finally:
+        if not lease.kept:
+            with anyio.CancelScope(shield=True):
+                await pool.discard(lease.zygote)
+
+
+class _Descriptors:
+    """The payload and the output pipes of one job; what is not kept is closed on leaving."""
+
+    def __init__(self, payload: bytes, streams: int) -> None:
+        self.payload = anonymous_file(payload)
+        pipes = [os.pipe() for _ in range(streams)]
+        self._readers = [reader for reader, _ in pipes]
+        self.writers = [writer for _, writer in pipes]
+
+    def keep_readers(self) -> list[int]:
+        kept, self._readers = self._readers, []
+        return kept
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in (self.payload, *self.writers, *self._readers):
+            os.close(fd)
+
+
+def search_path(readable: Sequence[Path]) -> str:
+    """PATH with the `bin` folders of the extra readable ones in front."""
+    extra = [str(folder / "bin") for folder in readable if (folder / "bin").is_dir()]
+    return ":".join([*extra, PATH])
