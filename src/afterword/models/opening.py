@@ -18,6 +18,7 @@ from afterword.models.limits import RequestLimits
 from afterword.models.options import ModelOptions
 
 if TYPE_CHECKING:
+    from afterword.models.local import LocalServer
     from afterword.models.recording import RecordingFile
 
 PROVIDERS = ("openai", "anthropic", "local", "scripted", "recorded")
@@ -74,6 +75,7 @@ class Models:
         self._stack = stack
         self._record = record
         self._recording: RecordingFile | None = None
+        self._servers: dict[tuple[Path, int | None, int, bool], LocalServer] = {}
         self._limits: dict[tuple[str, str | None, int, int | None], RequestLimits] = {}
 
     async def open(self, name: str, *, options: ModelOptions = _DEFAULTS, role: str | None = None) -> Model:
@@ -108,9 +110,21 @@ class Models:
             return await self._stack.enter_async_context(
                 open_anthropic(name, rest, options, self._limits_of(name, options))
             )
+        if provider == "local":
+            return await self._open_local(name, rest, options)
         from afterword.models.openai_chat import open_openai
 
         return await self._stack.enter_async_context(open_openai(name, rest, options, self._limits_of(name, options)))
+
+    async def _open_local(self, name: str, rest: str, options: ModelOptions) -> Model:
+        from afterword.models.local import LocalModel, open_server, user_path
+        from afterword.models.weights import installed_embedded
+
+        file = user_path(rest) if rest else installed_embedded()
+        key = (file, options.threads, options.context_tokens, options.prompt_cache)
+        if key not in self._servers:
+            self._servers[key] = await self._stack.enter_async_context(open_server(file, name, options))
+        return LocalModel(self._servers[key], name, options)
 
     def _limits_of(self, name: str, options: ModelOptions) -> RequestLimits:
         key = (name, options.base_url, options.concurrency, options.requests_per_minute)

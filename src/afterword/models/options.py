@@ -69,6 +69,9 @@ class ModelOptions:
     """For `local`; None: as many as the machine has idle when the server starts."""
     context_tokens: int = 8192
     """For `local`: the most that prompt and reply together may have."""
+    prompt_cache: bool = False
+    """For `local`: do not read again the beginning that a prompt shares with the one before. Short replies take half
+    the time, but a repeated greedy prompt may be answered differently, since rounding depends on what was read."""
 
     def __post_init__(self) -> None:
         for name in ("timeout_s", "max_tries", "concurrency", "requests_per_minute", "threads", "context_tokens"):

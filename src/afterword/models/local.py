@@ -1,0 +1,287 @@
+"""The embedded model: a GGUF file served by a child process on loopback, behind the chat interface of `openai_chat`.
+
+One server is shared by all roles that use the same file. A crash or a time-out of it is a fault of that one
+call; the next call starts it anew.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import secrets
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import anyio
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from afterword.core.messages import FREE, ChatRequest, Price, Reply
+from afterword.errors import CallTimeout, InputError, MissingExtra, ModelUnreachable, ServerFault
+from afterword.models.limits import RequestLimits
+from afterword.models.openai_chat import OpenAIChat, open_openai
+from afterword.models.options import ModelOptions
+from afterword.models.weights import known_sha256, sha256_of
+
+ENGINE = (sys.executable, "-P", "-m", "afterword.models.local_child")
+"""The program of the child process: settings on its input, its address on its output."""
+_START_S = 180.0
+_SAMPLE_S = 0.25
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+
+
+def user_path(text: str) -> Path:
+    """A path as a user writes it, made absolute so that roles which name the same file share its server."""
+    return Path(text).expanduser().resolve()
+
+
+def check_local(file: Path) -> None:
+    """Refuses early what cannot be served.
+
+    Raises:
+        MissingExtra: the engine is not installed.
+        InputError: the file is missing or not a GGUF file.
+    """
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingExtra("local", "xllamacpp")
+    try:
+        with file.open("rb") as stream:
+            magic = stream.read(4)
+    except OSError as error:
+        raise InputError(f"the model cannot be read: {error.strerror or error}", file=file) from None
+    if magic != b"GGUF":
+        raise InputError(f"expected a GGUF file, found one that begins with {magic!r}", file=file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    process: Process
+    chat: OpenAIChat
+    stack: AsyncExitStack
+
+
+class LocalServer:
+    """The child process that serves one file, started when it is first needed."""
+
+    def __init__(self, file: Path, name: str, options: ModelOptions, *, engine: Sequence[str] = ENGINE) -> None:
+        self.file = file
+        self._engine = engine
+        self._name = name
+        self._options = options
+        self._turn = anyio.Lock()
+        self._running: _Running | None = None
+        self._log: Path | None = None
+        self._faults = 0
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Asks the server, which answers one request at a time.
+
+        Raises:
+            ModelFault: it does not start, crashed, or took too long; the message names its log.
+        """
+        async with self._turn:
+            running = await self._ensure()
+            try:
+                return await running.chat.complete(request)
+            except CallTimeout as error:
+                await self._end(running)
+                raise CallTimeout(f"{error} ({self._see_log()})", model=self._name) from error
+            except (ModelUnreachable, ServerFault) as error:
+                how = await _ending(running.process)
+                await self._end(running)
+                raise ServerFault(
+                    f"the local model server {how}; {self._see_log()}; the next call starts it anew", model=self._name
+                ) from error
+
+    async def close(self) -> None:
+        """Ends the process. The log is kept only when something went wrong."""
+        with anyio.CancelScope(shield=True):
+            if self._running is not None:
+                await self._end(self._running)
+        if self._log is not None and not self._faults:
+            self._log.unlink(missing_ok=True)
+
+    def _see_log(self) -> str:
+        self._faults += 1
+        return f"see {self._log}"
+
+    async def _ensure(self) -> _Running:
+        if self._running is not None and self._running.process.returncode is None:
+            return self._running
+        if self._running is not None:  # it died between two calls
+            await self._end(self._running)
+        async with AsyncExitStack() as stack:
+            key = secrets.token_urlsafe(24)
+            process = await self._start(stack)
+            address = await self._settle(process, key)
+            options = replace(
+                self._options,
+                base_url=f"{address}/v1",
+                api_key=key,
+                price=self._options.price or FREE,
+                max_tries=1,  # a crash is told at once; who wants another try asks again
+            )
+            extra = {"cache_prompt": self._options.prompt_cache}
+            limits = RequestLimits(concurrency=1)
+            chat = await stack.enter_async_context(
+                open_openai(self._name, self.file.name, options, limits, extra_body=extra)
+            )
+            self._running = _Running(process, chat, stack.pop_all())
+        return self._running
+
+    async def _start(self, stack: AsyncExitStack) -> Process:
+        if self._log is None:
+            descriptor, path = tempfile.mkstemp(prefix="afterword-local-", suffix=".log")
+            os.close(descriptor)
+            self._log = Path(path)
+        environment = {name: value for name, value in os.environ.items() if not _SECRET_VARIABLE.search(name)}
+        with self._log.open("ab") as log:
+            process = await anyio.open_process(
+                self._engine,
+                stderr=log,
+                env=environment,
+                start_new_session=True,  # Ctrl-C is for the parent, which ends the child in order
+            )
+        stack.push_async_callback(_kill, process)
+        return process
+
+    async def _settle(self, process: Process, key: str) -> str:
+        """Hands over the settings and returns the address, once the model is loaded."""
+        assert process.stdin is not None  # noqa: S101 -- pipes are anyio's default
+        assert process.stdout is not None  # noqa: S101
+        settings = {
+            "parent": os.getpid(),
+            "model": str(self.file),
+            "key": key,
+            "threads": self._options.threads or await idle_cores(),
+            "context_tokens": self._options.context_tokens,
+            "prompt_cache": self._options.prompt_cache,
+        }
+        said = "no answer"
+        try:
+            with anyio.fail_after(_START_S):
+                await process.stdin.send(json.dumps(settings).encode() + b"\n")
+                line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 65536)
+            answer = json.loads(line)
+            if "address" in answer:
+                return str(answer["address"])
+            said = str(answer.get("error"))
+        except TimeoutError:
+            said = f"the model was not loaded within {_START_S:g} s"
+        except (anyio.IncompleteRead, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            said = f"it {await _ending(process)}"
+        raise ServerFault(
+            f"the local model server does not start: {' '.join(said.split())}; {self._see_log()}", model=self._name
+        )
+
+    async def _end(self, running: _Running) -> None:
+        self._running = None
+        with anyio.CancelScope(shield=True):
+            await running.stack.aclose()
+
+
+class LocalModel:
+    """A `Model` over a shared local server."""
+
+    def __init__(self, server: LocalServer, name: str, options: ModelOptions) -> None:
+        self._server = server
+        self._name = name
+        self._options = options
+
+    @property
+    def name(self) -> str:
+        """`local` or `local:PATH`."""
+        return self._name
+
+    @property
+    def price(self) -> Price | None:
+        """Nothing, unless stated."""
+        return self._options.price or FREE
+
+    @property
+    def description(self) -> Mapping[str, object]:
+        """What a recording says besides the name: the file and its hash."""
+        file = self._server.file
+        sha256 = known_sha256(file)
+        if sha256 is None:
+            sha256 = sha256_of(file)
+        return {"gguf": file.name, "gguf_sha256": sha256}
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Asks the model.
+
+        Raises:
+            ModelFault: no usable answer; a crashed server is started anew by the next call.
+        """
+        reply = await self._server.complete(request)
+        return replace(reply, model=self._server.file.name)
+
+
+@asynccontextmanager
+async def open_server(file: Path, name: str, options: ModelOptions) -> AsyncIterator[LocalServer]:
+    """A server for a file, which ends with the context.
+
+    Raises:
+        MissingExtra: the engine is not installed.
+        InputError: the file is missing or not a GGUF file.
+    """
+    check_local(file)
+    server = LocalServer(file, name, options)
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+async def idle_cores() -> int:
+    """How many cores are idle just now, at least 1: more threads than that slow each other down."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    before = _cpu_times()
+    if before is None:
+        return usable
+    await anyio.sleep(_SAMPLE_S)
+    after = _cpu_times()
+    if after is None or after[1] <= before[1]:
+        return usable
+    idle = (after[0] - before[0]) / (after[1] - before[1]) * (os.cpu_count() or 1)
+    return max(1, min(usable, round(idle)))
+
+
+def _cpu_times() -> tuple[int, int] | None:
+    """Idle and all clock ticks of the machine; None where the system does not tell."""
+    try:
+        with Path("/proc/stat").open(encoding="ascii") as stream:
+            ticks = [int(field) for field in stream.readline().split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    return ticks[3] + ticks[4], sum(ticks)
+
+
+async def _kill(process: Process) -> None:
+    with anyio.CancelScope(shield=True):
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+        await process.aclose()
+
+
+async def _ending(process: Process) -> str:
+    """How the process ended, or that it did not."""
+    with anyio.move_on_after(2.0):
+        await process.wait()
+    code = process.returncode
+    if code is None:
+        return "does not answer"
+    if code < 0:
+        try:
+            return f"was ended by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was ended by signal {-code}"
+    return f"ended with exit code {code}"
