@@ -90,7 +90,7 @@ def main() -> None:
     if options.soak:
         from harness.soak import main as soak
 
-        soak(options.data, options.soak, write=options.write)
+        soak(load_items(options.data), options.soak, write=options.write)
         return
     facts = machine()
     items = load_items(options.data)[:: options.every]

@@ -1,0 +1,35 @@
+"""The commands themselves, without any peer installed: they measure what is there and say what is not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_loop_without_peers_measures_ours_and_names_setup(tmp_path: Path) -> None:
+    result = tmp_path / "loop.json"
+    done = run(str(BENCHMARKS / "loop.py"), "--rounds", "1", "--venvs", str(tmp_path), "--json", str(result))
+    assert done.returncode == 0, done.stderr
+    assert "async functions" in done.stdout
+    assert "langgraph is left out" in done.stderr
+    assert "--setup" in done.stderr
+    measured = json.loads(result.read_text())
+    assert all(sample["median"] > 0 for sample in measured["us_per_task"].values())
+    assert set(measured["start_ms"]) >= {"`python -c pass`", "`import afterword`"}
+
+
+def test_verdicts_without_data_says_how_to_name_it(tmp_path: Path) -> None:
+    command = ["env", "-u", "AFTERWORD_DATA", sys.executable, str(BENCHMARKS / "verdicts.py")]
+    done = subprocess.run(
+        [*command, "--venvs", str(tmp_path)], capture_output=True, text=True, check=False, timeout=100
+    )
+    assert done.returncode == 1
+    assert "--data DIR" in done.stderr
