@@ -1,0 +1,125 @@
+"""The actor of the programming family: one model call that writes the whole program anew.
+
+It is the paper's coding agent. What a trial hands to the next is decided by the strategy: `context.lessons` and
+`context.previous` are empty where the strategy does not carry them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from afterword.core.bounds import cut, fence, quote_untrusted
+from afterword.core.messages import ChatRequest, Message, Reply
+from afterword.core.protocols import ActContext, Model
+from afterword.core.records import Feedback, Step, Task, Trajectory, Trial
+from afterword.families.programming.extraction import extract_code
+from afterword.templates import render
+
+_PACKAGE = "afterword.families.programming"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBounds:
+    """How much of each part enters a prompt, in characters; what is cut leaves a visible mark."""
+
+    code: int = 6_000
+    """Of the previous program."""
+    feedback: int = 2_000
+    """Of the previous feedback."""
+    lesson: int = 1_200
+    """Of each lesson; the memory bounds their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramActor:
+    """Asks a model for the program, once a trial."""
+
+    model: Model
+    temperature: float | None = 0.0
+    """The paper's logs use 0 for code; None leaves it out, for models that refuse it."""
+    max_tokens: int = 1024
+    bounds: PromptBounds = PromptBounds()
+
+    async def act(self, context: ActContext) -> Trajectory:
+        """The program of the model's reply; `no_output` for an empty, cut or code-less one."""
+        request = self.request(context)
+        reply = await context.effects.complete("actor", self.model, request)
+        return _read(reply, context.task, self.max_tokens)
+
+    def request(self, context: ActContext) -> ChatRequest:
+        """The request of a trial: what stays the same first, the lessons last."""
+        system = render(_PACKAGE, "actor_system.jinja", {"kind": kind_of(context.task)})
+        # A sampling arm would get the same answer again from a provider that honours seeds.
+        sampled = bool(self.temperature)
+        return ChatRequest(
+            messages=(Message("system", system), Message("user", self._task_prompt(context))),
+            max_tokens=self.max_tokens,
+            temperature=self.temperature,
+            seed=context.effects.random("actor").getrandbits(31) if sampled else None,
+        )
+
+    def _task_prompt(self, context: ActContext) -> str:
+        task = context.task
+        lessons = [
+            {"trial": lesson.trial, "text": " ".join(cut(lesson.text, self.bounds.lesson).split())}
+            for lesson in context.lessons
+        ]
+        signature = signature_of(task)
+        values = {
+            "kind": kind_of(task),
+            "instructions": task.instructions.strip(),
+            "signature": fence(signature, "python") if signature else "",
+            "entry_point": entry_point_of(task),
+            "previous": self._previous(context.previous) if context.previous is not None else None,
+            "lessons": lessons,
+        }
+        return render(_PACKAGE, "actor_task.jinja", values)
+
+    def _previous(self, trial: Trial) -> dict[str, object]:
+        code = trial.trajectory.output
+        return {
+            "number": trial.number,
+            "code": fence(cut(code, self.bounds.code), "python") if code.strip() else "",
+            "report": report_of(trial.feedback, self.bounds.feedback),
+        }
+
+
+def report_of(feedback: Feedback, limit: int) -> str:
+    """A verdict as it stands in a prompt: what failed, then the message, bounded and marked as data."""
+    lines = []
+    if feedback.checks:
+        lines.append(f"{feedback.checks_passed} of {len(feedback.checks)} checks passed.")
+        if failed := feedback.failed_ids:
+            lines.append(cut(f"Failed: {', '.join(failed)}", 400))
+    lines.append(quote_untrusted(cut(feedback.message.strip(), limit)))
+    return "\n".join(lines)
+
+
+def entry_point_of(task: Task) -> str:
+    """The name that the tests import."""
+    return str(task.inputs.get("entry_point", ""))
+
+
+def signature_of(task: Task) -> str | None:
+    """The line or lines that the program has to begin its definition with, if the task states them."""
+    signature = task.inputs.get("signature")
+    return signature if isinstance(signature, str) and signature.strip() else None
+
+
+def kind_of(task: Task) -> str:
+    """`class` or `function`, as the signature says."""
+    return "class" if (signature_of(task) or "").lstrip().startswith("class ") else "function"
+
+
+def _read(reply: Reply, task: Task, max_tokens: int) -> Trajectory:
+    steps = (Step(action=reply.text),) if reply.text.strip() else ()
+    if not reply.text.strip():
+        return Trajectory("", (), "no_output", "The reply was empty: it has to hold the program in a ```python block.")
+    if reply.finish == "length":
+        detail = f"The reply was cut at {max_tokens} tokens before it was complete: write a shorter program, no prose."
+        return Trajectory("", steps, "no_output", detail)
+    code = extract_code(reply.text, entry_point_of(task), signature_of(task))
+    if code is None:
+        detail = "The reply held no program: it has to hold the complete module in a ```python block."
+        return Trajectory("", steps, "no_output", detail)
+    return Trajectory(code, steps)

@@ -1,0 +1,130 @@
+"""The verbal reflector: a model writes the lesson of a failed trial, its shape is checked, it is asked again once.
+
+What differs between families is the `Domain`: what an attempt is called, how it is shown, and two worked examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from afterword.core.bounds import cut
+from afterword.core.messages import ChatRequest, Message, Reply
+from afterword.core.protocols import Model, ReflectContext
+from afterword.core.records import Reflection
+from afterword.errors import BudgetExhausted
+from afterword.reflectors.lesson import Lesson, match_check, read_lesson
+from afterword.reflectors.shape import EXPLANATIONS, Material, Problem, check_shape, find_evidence
+from afterword.templates import render
+
+_PACKAGE = "afterword.reflectors"
+MAX_LESSON_CHARS = 1_200
+MAX_INSTRUCTIONS_CHARS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What a family tells its reflector."""
+
+    noun: str
+    """What an attempt is called: `program`, `answer`, `play`."""
+    examples: str
+    """Two worked examples: a report, and the lesson drawn from it."""
+    show_attempt: Callable[[ReflectContext], str]
+    """The trajectory as it stands in the prompt, bounded and marked where it is untrusted."""
+    show_report: Callable[[ReflectContext], str]
+    """The same for the feedback."""
+    common_names: Callable[[ReflectContext], frozenset[str]] = lambda _: frozenset()
+    """Names that prove nothing when a lesson quotes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerbalReflector:
+    """Asks a model for the lesson, and once more if its shape is wrong."""
+
+    model: Model
+    domain: Domain
+    temperature: float | None = 0.2
+    """The paper's logs use 0.2; None leaves it out, for models that refuse it."""
+    max_tokens: int = 400
+    """Room for a lesson of 200 tokens and the two last lines."""
+
+    async def reflect(self, context: ReflectContext) -> Reflection:
+        """The lesson, with the problems of its shape that are left; its text is empty if the model said nothing."""
+        request = self.request(context)
+        reply = await context.effects.complete("reflector", self.model, request)
+        first = _to_reflection(reply, context, self.domain)
+        if not first.problems:
+            return first
+        try:
+            again = await context.effects.complete("reflector", self.model, self._again(request, reply, first))
+        except BudgetExhausted:
+            return first  # it is paid for; the stop rules end the loop, if need be
+        second = _to_reflection(again, context, self.domain)
+        return min(second, first, key=lambda reflection: (not reflection.text, len(reflection.problems)))
+
+    def request(self, context: ReflectContext) -> ChatRequest:
+        """The first request for a lesson."""
+        system = render(_PACKAGE, "verbal_system.jinja", {"noun": self.domain.noun, "examples": self.domain.examples})
+        values = {
+            "instructions": cut(context.task.instructions.strip(), MAX_INSTRUCTIONS_CHARS),
+            "noun": self.domain.noun,
+            "number": context.trial.number,
+            "attempt": self.domain.show_attempt(context),
+            "report": self.domain.show_report(context),
+            "lessons": [
+                {"trial": lesson.trial, "text": " ".join(cut(lesson.text, MAX_LESSON_CHARS).split())}
+                for lesson in context.lessons
+            ],
+        }
+        user = render(_PACKAGE, "verbal_trial.jinja", values)
+        return ChatRequest((Message("system", system), Message("user", user)), self.max_tokens, self.temperature)
+
+    def _again(self, request: ChatRequest, reply: Reply, first: Reflection) -> ChatRequest:
+        problems = [EXPLANATIONS[Problem(problem)] for problem in first.problems]
+        note = render(_PACKAGE, "verbal_again.jinja", {"problems": problems, "number": first.trial})
+        said = cut(reply.text.strip(), 2 * MAX_LESSON_CHARS)
+        system, user = request.messages
+        if said:
+            messages: tuple[Message, ...] = (system, user, Message("assistant", said), Message("user", note))
+        else:  # providers refuse an empty message
+            messages = (system, Message("user", f"{user.content}\n\n{note}"))
+        return ChatRequest(messages, self.max_tokens, self.temperature)
+
+
+def _to_reflection(reply: Reply, context: ReflectContext, domain: Domain) -> Reflection:
+    lesson = read_lesson(reply.text)
+    material = material_of(context, domain)
+    shown = {earlier.trial for earlier in context.lessons}
+    disputed = match_check(lesson.disputes, context.trial.feedback.failed_ids) if lesson.disputes else None
+    problems = [*check_shape(lesson.text, material, cut=reply.finish == "length"), *_unknown(lesson, shown, disputed)]
+    return Reflection(
+        text=cut(lesson.text, MAX_LESSON_CHARS),
+        trial=context.trial.number,
+        evidence=cut(find_evidence(lesson.text, material), 200),
+        retracts=tuple(number for number in lesson.retracts if number in shown),
+        disputes=disputed,
+        problems=tuple(problem.value for problem in problems),
+    )
+
+
+def _unknown(lesson: Lesson, shown: set[int], disputed: str | None) -> list[Problem]:
+    problems = []
+    if any(number not in shown for number in lesson.retracts):
+        problems.append(Problem.UNKNOWN_LESSON)
+    if lesson.disputes and disputed is None:
+        problems.append(Problem.UNKNOWN_CHECK)
+    return problems
+
+
+def material_of(context: ReflectContext, domain: Domain) -> Material:
+    """What the lesson of this trial can quote."""
+    feedback, trajectory = context.trial.feedback, context.trial.trajectory
+    steps = (part for step in trajectory.steps for part in (step.action, step.observation) if part)
+    passed = tuple(check.id for check in feedback.checks if check.passed)
+    return Material(
+        instructions=context.task.instructions,
+        sources=(feedback.message, *(check.message for check in feedback.checks), trajectory.output, *steps),
+        check_ids=(*feedback.failed_ids, *passed),
+        common_names=domain.common_names(context),
+    )
