@@ -17,11 +17,13 @@ MAX_REPLY_CHARS = 20_000
 _FENCED = re.compile(r"\A(?:`{3,}|~{3,})(?P<language>[^\n`]*)\n(?P<body>[\s\S]*?)\n?(?:`{3,}|~{3,})?\s*\Z")
 _OPENING = re.compile(
     r"\A\W*(?:here(?:'s| is)[^\n:]{0,60}"
-    r"|(?:my |the )?(?:lesson|reflection|self-reflection)(?:\s+(?:of|from|for)\s+trial\s+\d+)?(?:\s*\(trial\s+\d+\))?)\s*\W{0,3}:\W{0,3}\s*",
+    r"|(?:my |the )?(?:lesson|reflection|self-reflection)(?:\s+(?:of|from|for)\s+trial\s+\d+)?(?:\s*\(trial\s+\d+\))?)"
+    r"\s*[*_]{0,3}:[*_\s]{0,6}",
     re.IGNORECASE,
 )
 _DIRECTIVE = re.compile(
-    r"(?:^[\W_]*(?i:(?P<kind>retract|dispute)s?(?:ed)?)[\W_]{0,3}?:|(?<![\w])[*_`(\[]{0,3}(?P<upper>RETRACT|DISPUTE)S?[*_`]{0,3}:)"
+    r"(?:^(?:[^\w\n]|_){0,12}(?i:(?P<kind>retract|dispute)s?(?:ed)?)[\W_]{0,3}?:"
+    r"|(?<![\w])[*_`(\[]{0,3}(?P<upper>RETRACT|DISPUTE)S?[*_`]{0,3}:)"
     r"[*_` \t]*(?P<value>[^\n]*?)(?=(?<!\w)[*_`(\[]{0,3}(?:RETRACT|DISPUTE)S?[*_`]{0,3}:|$)",
     re.MULTILINE,
 )
@@ -58,7 +60,7 @@ def _from_text(text: str) -> Lesson:
         value = directive["value"].strip()
         if (directive["kind"] or directive["upper"]).lower() == "retract":
             retracts.extend(_numbers(value))
-        elif not _NOTHING.match(value):
+        elif not _says_nothing(value):
             disputes = disputes or value
     return Lesson(_tidy(_DIRECTIVE.sub("", text)), _unique(retracts), disputes)
 
@@ -80,14 +82,14 @@ def _from_json(text: str) -> Lesson | None:
         return None
     inner = _from_text(body)
     retract, dispute = fields.get("retract"), fields.get("dispute")
-    named = dispute if isinstance(dispute, str) and not _NOTHING.match(dispute) else ""
+    named = dispute if isinstance(dispute, str) and not _says_nothing(dispute) else ""
     return Lesson(inner.text, _unique([*inner.retracts, *_numbers(str(retract or ""))]), inner.disputes or named)
 
 
 def _tidy(text: str) -> str:
     """Plain running text: without headings, bullets, emphasis and quotes around the whole."""
     text = _OPENING.sub("", text.strip()).strip()
-    if _NOTHING.match(text):
+    if _says_nothing(text):
         return ""
     if "```" in text or "~~~" in text:
         return text  # code in it is a problem of shape, to be named and not to be hidden
@@ -104,6 +106,10 @@ def _tidy(text: str) -> str:
     if len(whole) > 1 and _QUOTES.get(first) == last and first not in whole[1:-1] and last not in whole[1:-1]:
         whole = whole[1:-1].strip()
     return whole
+
+
+def _says_nothing(text: str) -> bool:
+    return not text.strip() or (len(text) <= 40 and _NOTHING.match(text) is not None)
 
 
 def _numbers(value: str) -> list[int]:

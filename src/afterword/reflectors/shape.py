@@ -62,7 +62,7 @@ class Material:
 
 
 _SPAN = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|(?<!\w)'([^'\n]{1,400})'(?!\w)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)`*]*\s+(?=[\"'“(`*]*[A-Z0-9_])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”)`*]*\s+(?=[\"'“(`*A-Z0-9_])")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx)\.", re.IGNORECASE)
 _STATEMENT = re.compile(
     r"^[ \t]*(?:(?:async\s+)?def\s+\w+\s*\(|class\s+\w+\s*[:(]|import\s+[\w., ]+$|from\s+[\w.]+\s+import\b"
@@ -87,7 +87,8 @@ _SPECIFIC = re.compile(r"`[^`]+`|\"[^\"]+\"|“[^”]+”|(?<!\w)'[^']+'(?!\w)|\
 _SUCCESS = re.compile(
     r"\b(?:all|every)(?: of)?(?: the| my)?(?: \w+)? (?:tests?|checks?|assertions?)"
     r"(?: cases?)?(?: now)?(?: have| has| are)? (?:pass|passes|passed|passing|succeed|succeeded)\b"
-    r"|\b(?:my|the) (?:program|function|code|solution|answer|attempt) (?:is|was) (?:now )?(?:correct|right|successful)\b",
+    r"|\b(?:my|the) (?:program|function|code|solution|answer|attempt)"
+    r" (?:is|was)(?: now)? (?:correct|right|successful)\b",
     re.IGNORECASE,
 )
 _INTENTION = re.compile(
@@ -120,7 +121,7 @@ def check_shape(text: str, material: Material, *, cut: bool = False) -> tuple[Pr
 
 def sentences(text: str) -> list[str]:
     """The sentences of a lesson; a full stop within a quotation or an abbreviation ends none."""
-    spared = _SPAN.sub(lambda span: re.sub(r"[.!?\s]", "_", span.group()), text)
+    spared = _SPAN.sub(lambda span: re.sub(r"[.!?](?!.\Z)|\s", "_", span.group()), text)
     spared = _ABBREVIATION.sub(lambda short: short.group().replace(".", "_"), spared)
     parts = []
     start = 0

@@ -94,18 +94,15 @@ PLAIN = {
     "session": ">>> def f(a, b):\n...     return a + b\n...\n>>> f(1, 2)\n3\n",
     "session in a pycon fence": "```pycon\n>>> def f(a, b):\n...     return a + b\n... \n>>> f(1, 2)\n3\n```",
     "notebook session": (
-        "```\nIn [1]: def f(a, b):\n   ...:     return a + b\n   ...:\n\nIn [2]: f(1, 2)\nOut[2]: 3\n"
-        "```"
+        "```\nIn [1]: def f(a, b):\n   ...:     return a + b\n   ...:\n\nIn [2]: f(1, 2)\nOut[2]: 3\n```"
     ),
     "diff with git header": (
         "```diff\ndiff --git a/s.py b/s.py\nindex 1..2 100644\n--- a/s.py\n+++ b/s.py\n@@ -1,2 +1,2 @@\n"
-        ""
-    )
-    " def f(a, b):\n-    return a * b\n+    return a + b\n\\ No newline at end of file\n```",
+        " def f(a, b):\n-    return a * b\n+    return a + b\n\\ No newline at end of file\n```"
+    ),
     "diff without header": "```diff\n def f(a, b):\n-    return a * b\n+    return a + b\n```",
     "diff without fence": (
         "--- a/s.py\n+++ b/s.py\n@@ -1,2 +1,2 @@\n def f(a, b):\n-    return a * b\n+    return a + b\n"
-        ""
     ),
     "new file as a diff in a python fence": "```python\n+def f(a, b):\n+    return a + b\n```",
     "program in a diff fence": f"```diff\n{CODE}```",
@@ -119,8 +116,7 @@ PLAIN = {
     "closing tag alone, open fence before": f"```python\n{WRONG}\n</think>\n```python\n{CODE}```",
     "square tags": f"[THINK]\n```python\n{WRONG}```\n[/THINK]\n```python\n{CODE}```",
     "channels": (
-        f"<|channel|>analysis<|message|>```python\n"
-        f"{WRONG}```<|end|><|channel|>final<|message|>```python\n{CODE}```"
+        f"<|channel|>analysis<|message|>```python\n{WRONG}```<|end|><|channel|>final<|message|>```python\n{CODE}```"
     ),
     "end-of-turn token": f"```python\n{CODE}```<|im_end|>",
     "end-of-turn token without fence": f"{CODE}<|im_end|>\n",
@@ -150,7 +146,6 @@ EXACT = {
     "think tags in a regular expression": "import re\ndef f(a, b):\n    return re.sub(r'<think>.*?</think>', '', a)\n",
     "think tags on lines of a docstring": (
         'def f(a, b):\n    """\n    <think>\n    x\n    </think>\n    """\n    return a\n'
-        ''
     ),
     "end-of-turn token in a string": "def f(a, b):\n    return a.replace('<|im_end|>', b)\n",
     "fence in a docstring": 'def f(a, b):\n    """\n    ```python\n    f(1, 2)\n    ```\n    """\n    return a + b\n',
@@ -222,8 +217,7 @@ NOTHING = {
     "json without code": '{"answer": 42}',
     "broken json": '{"code": "def f(a',
     "diff with two hunks": (
-        "```diff\n@@ -1,2 +1,2 @@\n def f(a, b):\n-    x = 1\n+    x = 2\n@@ -9,1 +9,1 @@\n-    y\n"
-        "+    z\n```"
+        "```diff\n@@ -1,2 +1,2 @@\n def f(a, b):\n-    x = 1\n+    x = 2\n@@ -9,1 +9,1 @@\n-    y\n+    z\n```"
     ),
     "diff that lacks the definition": "```diff\n@@ -2,1 +2,1 @@\n-    return a * b\n+    return a + b\n```",
     "session without definition": "```python\n>>> f(1, 2)\n3\n```",
