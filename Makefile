@@ -16,7 +16,7 @@ help:  ## list the targets
 
 .PHONY: demo
 demo: .venv/.demo  ## the main job on a real local model: no key needed (fetches about 1.2 GB once)
-	@$(BIN)/afterword demo
+	@$(BIN)/python examples/demo.py
 
 .PHONY: setup
 setup: .venv/.dev  ## leave .venv/bin/afterword ready, with what the tests need

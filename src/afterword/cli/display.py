@@ -1,0 +1,164 @@
+"""What a person sees while a task runs: a listener on the event stream that prints a line per happening."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.status import Status
+from rich.text import Text
+
+from afterword.cli.text import counted, money, plain, shortened
+from afterword.core import events
+from afterword.core.records import Acceptance, Feedback, Outcome, Reflection, StopReason, Trial, Usage
+from afterword.models.options import RetryNotice
+
+MEANINGS = {
+    "accepted": "the evaluator passed and so did the held-out check",
+    "rejected": "the evaluator passed and the held-out check did not: a false positive, caught",
+    "unverified": "the evaluator passed; there is no held-out check to confirm it",
+    "gave_up": "no trial passed; the best one is shown and it is failing",
+    "faulted": "something other than the agent failed; nothing is concluded about the task",
+}
+
+STOPS = {
+    StopReason.PASSED: "passed",
+    StopReason.MAX_TRIALS: "all trials are used",
+    StopReason.CALLS: "the call budget is used up",
+    StopReason.COST: "the cost budget is used up",
+    StopReason.TOKENS: "the token budget is used up",
+    StopReason.TIME: "the time is up",
+    StopReason.PLATEAU: "the score no longer rises",
+    StopReason.REPEATED_REFLECTION: "the lesson repeats an earlier one",
+    StopReason.REPEATED_OUTPUT: "the output repeats an earlier one",
+    StopReason.CANCELLED: "cancelled",
+}
+
+_COLOURS = {"accepted": "green", "unverified": "yellow"}
+
+
+class Display:
+    """Prints the run as it goes; a spinner shows who is at work where there is a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._status: Status | None = None
+
+    def emit(self, event: events.Event) -> None:
+        """Prints an event."""
+        match event:
+            case events.TrialStarted():
+                self._trial_started(event)
+            case events.ModelCalled():
+                self._working(f"{event.role} answered, {_spend(event.spent)} so far")
+            case events.Evaluated():
+                self._evaluated(event.feedback)
+            case events.Reflected():
+                self._reflected(event.reflection)
+            case events.Stopped():
+                self._rest()
+                if event.reason is not StopReason.PASSED:
+                    self._line(f"  stopped: {STOPS[event.reason]}", style="dim")
+                self._working("held-out check")
+            case events.AcceptanceReached():
+                self._accepted(event.acceptance)
+            case events.RunEnded():
+                self._rest()
+                self._ended(event.outcome)
+            case events.RunStarted() | events.Faulted():
+                pass  # the header is the command's; a fault is told with the outcome
+
+    def draft(self, text: str) -> None:
+        """Shows a drafted lesson to the person who is asked about it."""
+        self._rest()
+        self._console.print(Padding(Text(plain(text).strip() or "(no lesson)", style="cyan"), (0, 0, 0, 2)))
+
+    def retried(self, notice: RetryNotice) -> None:
+        """Says that a model call is tried again."""
+        self._rest()
+        waits = f"{notice.model}: {notice.reason}, trying again in {notice.wait_s:.0f} s"
+        self._line(f"  {plain(waits)} ({notice.tried} of {notice.max_tries})", style="yellow")
+
+    def _trial_started(self, event: events.TrialStarted) -> None:
+        self._rest()
+        told = ", ".join(str(number) for number in event.lessons)
+        self._line(f"trial {event.trial}" + (f"  with the lesson of trial {told}" if told else ""), style="bold")
+        self._working("actor")
+
+    def _evaluated(self, feedback: Feedback) -> None:
+        self._rest()
+        mark, style = ("✓", "green") if feedback.passed else ("✗", "red")
+        line = Text(f"  {mark} ", style=style)
+        line.append(score(feedback))
+        if not feedback.passed and feedback.reason not in ("failed", ""):
+            line.append(f"  {feedback.reason}")
+        if feedback.failed_ids:
+            line.append(f"  failed: {shortened(', '.join(feedback.failed_ids), 100)}", style="dim")
+        self._console.print(line, highlight=False)
+        if not feedback.passed and feedback.message:
+            excerpt = plain(feedback.message).strip().splitlines()
+            shown = "\n".join(shortened(line, 110) for line in excerpt[:4])
+            more = f"\n… {counted(len(excerpt) - 4, 'more line')}" if len(excerpt) > 4 else ""
+            self._console.print(Padding(Text(shown + more, style="dim"), (0, 0, 0, 4)), highlight=False)
+        self._working("reflector")
+
+    def _reflected(self, reflection: Reflection) -> None:
+        self._rest()
+        lesson = Text("lesson: ", style="cyan")
+        lesson.append(plain(reflection.text).strip() or "(none)", style="default")
+        self._console.print(Padding(lesson, (0, 0, 0, 2)), highlight=False)
+        if reflection.retracts:
+            told = ", ".join(str(number) for number in reflection.retracts)
+            self._line(f"  takes back the lesson of trial {told}", style="dim")
+        if reflection.disputes is not None:
+            self._line(f"  disputes the check {shortened(reflection.disputes, 80)}", style="yellow")
+        if reflection.problems:
+            self._line(f"  weak lesson: {shortened('; '.join(reflection.problems), 100)}", style="yellow")
+
+    def _accepted(self, acceptance: Acceptance) -> None:
+        self._rest()
+        mark, style = ("✓", "green") if acceptance.passed else ("✗", "red")
+        counts = f"{acceptance.checks_passed}/{acceptance.checks_total} held-out checks"
+        self._line(f"{mark} {counts}  ({acceptance.trust})", style=style)
+
+    def _ended(self, outcome: Outcome) -> None:
+        status = Text(outcome.status, style=f"bold {_COLOURS.get(outcome.status, 'red')}")
+        status.append(f"  {MEANINGS[outcome.status]}", style="default not bold")
+        self._console.print(status, highlight=False)
+        if outcome.fault is not None:
+            self._line(f"  {outcome.fault.kind}: {plain(outcome.fault.message)}", style="red")
+        facts = [f"verdict: {_trust(outcome.best)}" if outcome.best is not None else "", _spend(outcome.total_usage)]
+        self._line("  " + " · ".join(fact for fact in facts if fact), style="dim")
+
+    def _line(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style=style), highlight=False)
+
+    def _working(self, doing: str) -> None:
+        if not self._console.is_terminal:
+            return
+        if self._status is None:
+            self._status = self._console.status(Text(doing))
+            self._status.start()
+        else:
+            self._status.update(Text(doing))
+
+    def _rest(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def score(feedback: Feedback) -> str:
+    """`4/6 checks`, or the score where there are no checks."""
+    if feedback.checks:
+        return f"{feedback.checks_passed}/{len(feedback.checks)} checks"
+    return f"score {feedback.score:.2f}"
+
+
+def _trust(best: Trial) -> str:
+    feedback = best.feedback
+    return f"{feedback.trust} ({feedback.isolation})" if feedback.isolation else feedback.trust
+
+
+def _spend(usage: Usage) -> str:
+    tokens = f"{usage.tokens_in:,} + {usage.tokens_out:,} tokens"
+    return f"{counted(usage.calls, 'call')}, {tokens}, {money(usage.cost_usd)}"

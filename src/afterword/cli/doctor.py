@@ -1,0 +1,84 @@
+"""`afterword doctor`: what works here, without printing a secret."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import platform
+import sys
+from typing import Annotated
+
+import anyio
+import typer
+
+from afterword._version import __version__
+
+EXTRAS = {
+    "anthropic": "anthropic",
+    "local": "xllamacpp",
+    "analysis": "scipy",
+    "viewer": "starlette",
+    "postgres": "psycopg",
+    "games": "alfworld",
+    "ray": "ray",
+    "langgraph": "langgraph",
+    "inspect": "inspect_ai",
+    "otel": "opentelemetry",
+}
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Show what works here: isolation levels, models and keys found, the local model, extras."""
+    from afterword.models.inventory import availability
+    from afterword.sandbox import STRONG, probe
+
+    levels = anyio.run(probe)
+    models = availability()
+    extras = {extra: importlib.util.find_spec(module) is not None for extra, module in EXTRAS.items()}
+    isolated = any(report.works and report.level in STRONG for report in levels)
+    if as_json:
+        told = {
+            "version": __version__,
+            "python": platform.python_version(),
+            "isolation": {report.level: {"works": report.works, "why_not": report.why_not} for report in levels},
+            "default_model": models.default_model,
+            "keys": list(models.keys),
+            "base_urls": list(models.base_urls),
+            "local_model": {"path": str(models.weights_path), "state": models.weights},
+            "extras": extras,
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+        return 0
+    lines = [f"afterword {__version__} on Python {platform.python_version()}, {platform.system()}", "", "isolation"]
+    lines += [_line(report.works, report.level, report.why_not) for report in levels]
+    if not isolated:
+        lines.append("  programs of models need --allow-weak-isolation here, which does not keep a hostile one in")
+    lines += ["", "models"]
+    lines.append(f"    default  {models.default_model}  (set --model or AFTERWORD_MODEL)")
+    lines.append(
+        _line(bool(models.keys), "keys", ", ".join(models.keys) or "none set: OPENAI_API_KEY, ANTHROPIC_API_KEY")
+    )
+    if models.base_urls:
+        lines.append(_line(True, "addresses", ", ".join(models.base_urls)))
+    lines.append(_line(models.local, "local model", _local(models.weights, "xllamacpp" in models.packages)))
+    lines.append(f"             {models.weights_path}")
+    lines += ["", "extras"]
+    lines += [
+        _line(there, extra, "" if there else f"pip install 'afterword[{extra}]'") for extra, there in extras.items()
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _line(works: bool, name: str, remark: str) -> str:
+    return f"  {'✓' if works else '✗'} {name:<11}{remark}".rstrip()
+
+
+def _local(weights: str, engine: bool) -> str:
+    if weights == "missing":
+        return "not installed; run: afterword model install"
+    if weights != "verified":
+        return "the file there is another one; remove it and run: afterword model install"
+    return "verified" if engine else "verified, but its engine is missing; run: pip install 'afterword[local]'"

@@ -1,0 +1,178 @@
+"""`afterword evaluate`: verdicts on many solutions at once, a line each, in the order of the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+import typer
+
+from afterword.cli import options
+from afterword.cli.jsonl import Row, field, read_rows
+from afterword.cli.text import shortened
+from afterword.core.records import Feedback, Limits
+from afterword.errors import InputError
+
+if TYPE_CHECKING:
+    from afterword.evaluators.function_tests import JudgePool
+
+DISAGREES = 1
+
+
+def evaluate(
+    cases: Annotated[Path, typer.Argument(help="JSON Lines of {id, solution, tests, entry_point}.")],
+    jobs: Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")] = None,
+    timeout_s: Annotated[float, typer.Option(help="For the import and all tests of a row.")] = 5.0,
+    memory_mb: Annotated[int, typer.Option(help="Most memory of a solution.")] = 1024,
+    allow_weak_isolation: options.AllowWeakIsolation = False,
+    as_json: options.AsJson = False,
+) -> int:
+    """Judge many solutions. Where rows say what to `expect`, the exit code is 1 unless all verdicts agree."""
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs takes a number from 1, found {jobs}")
+    if not timeout_s > 0 or memory_mb < 1:
+        raise InputError(f"--timeout-s and --memory-mb must be above 0, found {timeout_s:g} and {memory_mb}")
+    rows = [_case(row) for row in read_rows(cases)]
+    limits = Limits(wall_s=timeout_s, memory_mb=memory_mb)
+    return anyio.run(_evaluate, rows, limits, jobs or os.cpu_count() or 1, allow_weak_isolation, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a row says its verdict should be."""
+
+    passed: bool
+    reasons: frozenset[str]
+    either: bool
+    """Whether passing or not is beside the point of the row."""
+
+    def agrees(self, verdict: Feedback) -> bool:
+        """Whether the verdict is one of those expected."""
+        if self.either:
+            return True
+        return verdict.passed == self.passed and (verdict.passed or verdict.reason in self.reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A row of the file."""
+
+    id: str
+    solution: str
+    tests: str
+    entry_point: str
+    expectation: Expectation | None
+
+
+@dataclass(slots=True)
+class Tally:
+    """Prints the verdicts and counts them."""
+
+    as_json: bool
+    judged: int = 0
+    passed: int = 0
+    expecting: int = 0
+    differing: int = 0
+
+    def tell(self, case: Case, verdict: Feedback) -> None:
+        """Prints one verdict."""
+        differs = case.expectation is not None and not case.expectation.agrees(verdict)
+        self.judged += 1
+        self.passed += verdict.passed
+        self.expecting += case.expectation is not None
+        self.differing += differs
+        sys.stdout.write((_json_line(case, verdict) if self.as_json else _text_line(case, verdict, differs)) + "\n")
+        sys.stdout.flush()
+
+    def summary(self) -> str:
+        """The last line for a person."""
+        agreeing = self.expecting - self.differing
+        agreement = f", {agreeing} of {self.expecting} as expected" if self.expecting else ""
+        return f"{self.passed} of {self.judged} passed{agreement}"
+
+
+def _case(row: Row) -> Case:
+    expect = row.values.get("expect")
+    return Case(
+        field(row, "id"),
+        field(row, "solution"),
+        field(row, "tests"),
+        field(row, "entry_point"),
+        None if expect is None else _expectation(row, expect),
+    )
+
+
+def _expectation(row: Row, expect: object) -> Expectation:
+    if not isinstance(expect, dict) or not isinstance(expect.get("passed"), bool):
+        raise InputError("expected {passed, reason} in the field 'expect'", file=row.file, line=row.line)
+    also_ok = expect.get("also_ok") or []
+    if not isinstance(also_ok, list):
+        raise InputError("expected a list in 'expect.also_ok'", file=row.file, line=row.line)
+    reasons = frozenset(str(reason) for reason in (expect.get("reason"), *also_ok))
+    return Expectation(expect["passed"], reasons, bool(expect.get("either")))
+
+
+async def _evaluate(cases: list[Case], limits: Limits, jobs: int, allow_weak: bool, as_json: bool) -> int:
+    from afterword.evaluators.function_tests import JudgePool
+    from afterword.sandbox import open_sandbox
+
+    tally = Tally(as_json)
+    async with (
+        open_sandbox(workers=jobs, allow_weak=allow_weak) as sandbox,
+        JudgePool(sandbox, workers=jobs) as judges,
+    ):
+        await _judge_all(cases, limits, judges, jobs, tally)
+    if not as_json:
+        sys.stdout.write(tally.summary() + "\n")
+    return DISAGREES if tally.differing else 0
+
+
+async def _judge_all(cases: list[Case], limits: Limits, judges: JudgePool, jobs: int, tally: Tally) -> None:
+    """Judges `jobs` cases at a time and tells the verdicts in the order of the cases."""
+    waiting = iter(enumerate(cases))
+    verdicts: dict[int, Feedback] = {}
+
+    async def work() -> None:
+        for index, case in waiting:
+            verdicts[index] = await _judge(case, limits, judges)
+            while tally.judged in verdicts:
+                tally.tell(cases[tally.judged], verdicts.pop(tally.judged))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(jobs):
+            group.start_soon(work)
+
+
+async def _judge(case: Case, limits: Limits, judges: JudgePool) -> Feedback:
+    from afterword.evaluators.function_tests import Suite
+
+    suite = Suite.from_source(case.tests, entry_point=case.entry_point)
+    return await judges.judge(case.solution, suite, limits)
+
+
+def _json_line(case: Case, verdict: Feedback) -> str:
+    told = {
+        "id": case.id,
+        "passed": verdict.passed,
+        "reason": verdict.reason,
+        "checks_passed": verdict.checks_passed,
+        "checks_total": len(verdict.checks),
+        "feedback": verdict.message,
+        "trust": verdict.trust,
+        "isolation": verdict.isolation,
+        "wall_s": round(verdict.wall_s, 4),
+    }
+    return json.dumps(told)
+
+
+def _text_line(case: Case, verdict: Feedback, differs: bool) -> str:
+    mark = "✓" if verdict.passed else "✗"
+    counts = f"{verdict.checks_passed}/{len(verdict.checks)}"
+    note = "  NOT AS EXPECTED" if differs else ""
+    detail = "" if verdict.passed else f"  {shortened(verdict.message, 70)}"
+    return f"{mark} {shortened(case.id, 40):<32} {verdict.reason:<12} {counts:>7}{note}{detail}"

@@ -1,0 +1,80 @@
+"""The entry point: the commands, and how an error becomes one line and an exit code.
+
+Exit codes: 0 accepted or unverified, 1 rejected or gave up, 2 bad usage or bad input, 3 faulted,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import Annotated, Never
+
+import typer
+
+from afterword._version import __version__
+from afterword.cli import doctor, evaluate, extract, model, new, run
+from afterword.errors import AfterwordError, InputError
+
+BAD_INPUT = 2
+FAULTED = 3
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="afterword",
+    help="Language agents that learn from failed attempts, with verdicts that hold.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run")(run.run)
+app.command("evaluate")(evaluate.evaluate)
+app.command("extract")(extract.extract)
+app.command("new")(new.new)
+app.command("doctor")(doctor.doctor)
+app.add_typer(model.app, name="model")
+
+
+@app.callback(invoke_without_command=True)
+def afterword(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Language agents that learn from failed attempts, with verdicts that hold."""
+    if version:
+        sys.stdout.write(f"afterword {__version__}\n")
+        raise typer.Exit
+
+
+def main(arguments: list[str] | None = None) -> Never:
+    """Runs the command line and exits."""
+    sys.exit(exit_code_of(arguments))
+
+
+def exit_code_of(arguments: list[str] | None = None) -> int:
+    """Runs the command line and returns its exit code; errors are one line on stderr."""
+    try:
+        code = app(arguments, standalone_mode=False)
+    except typer.TyperException as error:
+        return _fail(error.format_message(), BAD_INPUT)
+    except InputError as error:
+        return _fail(str(error), BAD_INPUT)
+    except AfterwordError as error:
+        return _fail(str(error), FAULTED)
+    except (KeyboardInterrupt, typer.Abort):
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has left, e.g. `afterword run … | head`; nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - told in full, with an exit code that is not "rejected"
+        traceback.print_exc()
+        return _fail(f"this is a bug in afterword ({type(error).__name__}); the lines above say where", FAULTED)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    sys.stderr.write(f"afterword: {line}\n")
+    return code

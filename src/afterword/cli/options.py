@@ -1,0 +1,42 @@
+"""The options that commands share, each said once: its type, its help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from afterword.core.records import Strategy
+
+ModelName = Annotated[str | None, typer.Option(help="provider:name. [AFTERWORD_MODEL, else local]")]
+BaseUrl = Annotated[str | None, typer.Option(help="Where an OpenAI- or Anthropic-compatible server listens.")]
+ApiKey = Annotated[str | None, typer.Option(help="Better set in the environment, e.g. as OPENAI_API_KEY.")]
+ReflectorModel = Annotated[str | None, typer.Option(help="Another model for the lessons.")]
+Temperature = Annotated[str | None, typer.Option(help="Of the actor: 0 to 2, or none. [0; retry: 0.7]")]
+ReflectorTemperature = Annotated[str | None, typer.Option(help="Of the reflector: 0 to 2, or none. [0.2]")]
+Price = Annotated[str | None, typer.Option(help="IN,OUT in USD per million tokens, where the price is not known.")]
+CallTimeout = Annotated[float, typer.Option(help="Most seconds of one model call.")]
+RequestsPerMinute = Annotated[int | None, typer.Option(help="Most model calls a minute.")]
+Threads = Annotated[int | None, typer.Option(help="Of the local model. [what is idle]")]
+
+MaxTrials = Annotated[int, typer.Option(help="Most trials.")]
+MemorySize = Annotated[int, typer.Option(help="How many lessons are kept; the paper keeps 1 for programs.")]
+StrategyName = Annotated[Strategy, typer.Option(help="What a trial hands to the next.")]
+MaxTokens = Annotated[int, typer.Option(help="Most tokens of one reply of the actor.")]
+CostUsd = Annotated[float | None, typer.Option(help="Most money; needs a known price.")]
+Tokens = Annotated[int | None, typer.Option(help="Most tokens, prompt and reply together.")]
+Calls = Annotated[int | None, typer.Option(help="Most model calls.")]
+Seconds = Annotated[float | None, typer.Option(help="Most wall time.")]
+MinGain = Annotated[float | None, typer.Option(help="Stop when the score rises by less. [off]")]
+Patience = Annotated[int, typer.Option(help="Over so many trials, with --min-gain.")]
+Seed = Annotated[int, typer.Option(help="Of everything that is random here.")]
+
+Record = Annotated[Path | None, typer.Option(help="Keep every model call in this file.")]
+Out = Annotated[Path | None, typer.Option(help="Write the best program to this file.")]
+Ask = Annotated[bool, typer.Option("--ask", help="Accept, edit or replace each lesson yourself.")]
+RequireAcceptance = Annotated[bool, typer.Option("--require-acceptance", help="`unverified` exits with 1.")]
+AllowWeakIsolation = Annotated[
+    bool, typer.Option("--allow-weak-isolation", help="Run programs even where a hostile one cannot be kept in.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]

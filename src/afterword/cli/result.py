@@ -1,0 +1,81 @@
+"""An outcome as the JSON object that `afterword run --json` prints, and its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from afterword.core.records import Outcome, Trial, Usage
+
+ACCEPTED = 0
+FAILED = 1
+FAULTED = 3
+
+
+def outcome_json(outcome: Outcome) -> dict[str, object]:
+    """The outcome as plain data. The held-out check shows in counts only."""
+    acceptance = outcome.acceptance
+    total = outcome.total_usage
+    best = outcome.best
+    return {
+        "task": outcome.task_id,
+        "status": outcome.status,
+        "stop_reason": outcome.stop_reason,
+        "trust": None if best is None else best.feedback.trust,
+        "isolation": None if best is None else best.feedback.isolation or None,
+        "best_trial": None if best is None else best.number,
+        "trials": [_trial_json(trial) for trial in outcome.trials],
+        "acceptance": None
+        if acceptance is None
+        else {
+            "passed": acceptance.passed,
+            "checks_passed": acceptance.checks_passed,
+            "checks_total": acceptance.checks_total,
+            "trust": acceptance.trust,
+        },
+        "usage": {
+            "by_role": _by_role(outcome.usage),
+            "calls": total.calls,
+            "tokens_in": total.tokens_in,
+            "tokens_out": total.tokens_out,
+            "cost_usd": total.cost_usd,
+        },
+        "fault": None
+        if outcome.fault is None
+        else {"kind": outcome.fault.kind, "message": outcome.fault.message, "trial": outcome.fault.trial},
+    }
+
+
+def _trial_json(trial: Trial) -> dict[str, object]:
+    feedback = trial.feedback
+    reflection = trial.reflection
+    return {
+        "number": trial.number,
+        "passed": feedback.passed,
+        "score": feedback.score,
+        "reason": feedback.reason,
+        "checks_passed": feedback.checks_passed,
+        "checks_total": len(feedback.checks),
+        "failed": list(feedback.failed_ids),
+        "feedback": feedback.message,
+        "reflection": reflection.text if reflection is not None else None,
+        "retracted": list(reflection.retracts) if reflection is not None else [],
+        "disputed": reflection.disputes if reflection is not None else None,
+        "lessons_shown": list(trial.lessons_shown),
+        "output": trial.trajectory.output,
+        "end": trial.trajectory.end,
+        "usage": _by_role(trial.usage),
+    }
+
+
+def _by_role(usage: Mapping[str, Usage]) -> dict[str, dict[str, object]]:
+    return {role: asdict(used) for role, used in usage.items()}
+
+
+def exit_code(outcome: Outcome, *, require_acceptance: bool) -> int:
+    """0 accepted or unverified, 1 rejected or gave up, 3 faulted."""
+    if outcome.status == "faulted":
+        return FAULTED
+    if outcome.status == "accepted" or (outcome.status == "unverified" and not require_acceptance):
+        return ACCEPTED
+    return FAILED

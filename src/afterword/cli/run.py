@@ -1,0 +1,94 @@
+"""`afterword run`: the loop on one task, with progress a person can follow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+
+from afterword.cli import options
+from afterword.cli.result import exit_code, outcome_json
+from afterword.core.records import Strategy
+from afterword.errors import InputError
+
+
+def run(
+    task: Annotated[Path, typer.Argument(help="A task folder; `afterword new` makes one.", metavar="TASK")],
+    model: options.ModelName = None,
+    base_url: options.BaseUrl = None,
+    api_key: options.ApiKey = None,
+    reflector_model: options.ReflectorModel = None,
+    temperature: options.Temperature = None,
+    reflector_temperature: options.ReflectorTemperature = None,
+    max_trials: options.MaxTrials = 4,
+    memory: options.MemorySize = 1,
+    strategy: options.StrategyName = Strategy.LAST_ATTEMPT_AND_REFLEXION,
+    cost_usd: options.CostUsd = None,
+    tokens: options.Tokens = None,
+    calls: options.Calls = None,
+    seconds: options.Seconds = None,
+    max_tokens: options.MaxTokens = 1024,
+    min_gain: options.MinGain = None,
+    patience: options.Patience = 2,
+    seed: options.Seed = 0,
+    price: options.Price = None,
+    timeout_s: options.CallTimeout = 300.0,
+    requests_per_minute: options.RequestsPerMinute = None,
+    threads: options.Threads = None,
+    record: options.Record = None,
+    out: options.Out = None,
+    ask: options.Ask = False,
+    require_acceptance: options.RequireAcceptance = False,
+    allow_weak_isolation: options.AllowWeakIsolation = False,
+    as_json: options.AsJson = False,
+) -> int:
+    """Let an agent work on a task until its checks pass, then judge it once by the held-out ones."""
+    from rich.console import Console
+
+    from afterword.cli.roles import ModelChoice
+    from afterword.cli.task_run import RunSettings, run_task, show_program
+    from afterword.core.budget import Allowance
+    from afterword.core.stopping import Plateau
+
+    if out is not None and out.is_dir():
+        raise InputError("expected a file to write the program to, found a folder", file=out)
+    choice = ModelChoice(
+        model=model,
+        base_url=base_url,
+        api_key=api_key,
+        reflector_model=reflector_model,
+        temperature=temperature,
+        reflector_temperature=reflector_temperature,
+        price=price,
+        timeout_s=timeout_s,
+        requests_per_minute=requests_per_minute,
+        threads=threads,
+    )
+    settings = RunSettings(
+        folder=task,
+        models=choice,
+        strategy=strategy,
+        max_trials=max_trials,
+        memory=memory,
+        max_tokens=max_tokens,
+        allowance=Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd, seconds=seconds),
+        stop=() if min_gain is None else (Plateau(min_gain, patience),),
+        seed=seed,
+        record=record,
+        ask=ask,
+        allow_weak_isolation=allow_weak_isolation,
+    )
+    console = Console(stderr=as_json)
+    outcome = anyio.run(run_task, settings, console)
+    best = outcome.best
+    if as_json:
+        sys.stdout.write(json.dumps(outcome_json(outcome)) + "\n")
+    elif best is not None and out is None:
+        show_program(console, best)
+    if out is not None and best is not None:
+        out.write_text(best.trajectory.output, encoding="utf-8", errors="backslashreplace")
+    return exit_code(outcome, require_acceptance=require_acceptance)

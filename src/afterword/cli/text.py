@@ -1,0 +1,37 @@
+"""Text from a model or a program, made safe and short for a terminal.
+
+What comes from outside may hold escape sequences, bidirectional marks or a megabyte; nothing of that may
+reach the screen of a person.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_KEPT = {"\n", "\t"}
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def plain(text: str) -> str:
+    """The text without control, format and unassigned characters; line ends and tabs stay."""
+    return "".join(
+        c if c in _KEPT or unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def shortened(text: str, characters: int) -> str:
+    """One line of at most so many characters, with a mark where it was cut."""
+    line = " ".join(plain(text).split())
+    return line if len(line) <= characters else f"{line[: characters - 1]}…"
+
+
+def money(cost_usd: float | None) -> str:
+    """A cost for display; an unknown one is not 0."""
+    if cost_usd is None:
+        return "cost unknown"
+    return f"${cost_usd:.4f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
