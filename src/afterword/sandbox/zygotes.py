@@ -37,6 +37,14 @@ ENVIRONMENT = {
 }
 """All that a jailed program finds in its environment. One thread per maths library: two cores are shared by many."""
 
+_ZYGOTE_ENVIRONMENT = {
+    **ENVIRONMENT,
+    # The same program gets the same verdict, also where it depends on the order of a set
+    "PYTHONHASHSEED": "0",
+    # glibc reserves 64 MB of address space for each thread's arena: 1 GB would not carry 16 threads
+    "MALLOC_ARENA_MAX": "2",
+}
+
 
 class ZygoteLost(Exception):
     """The zygote is gone or makes no sense; what it was doing is to be repeated with another one.
@@ -204,7 +212,8 @@ def _spawn(python: Path, control_fd: int, stderr_fd: int) -> subprocess.Popen[by
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr_fd,
-            env=ENVIRONMENT,
+            env=_ZYGOTE_ENVIRONMENT,
+            start_new_session=True,  # out of reach of the terminal's Ctrl-C, which is for the main process to answer
             cwd="/",
         )
     except OSError as error:

@@ -77,10 +77,12 @@ def run(job: Job, tools: Tools, status_fd: int) -> NoReturn:
             _kill_all()
             _hand_out(job)
         report: dict[str, object] = {"status": status, "cpu_s": cpu_s}
-    except OSError as error:
+    except Exception as error:  # noqa: BLE001 - told to the main process, which raises it as a fault
         report = {"fault": str(error)}
-    os.write(status_fd, json.dumps(report).encode())
-    os._exit(0)
+    try:
+        os.write(status_fd, json.dumps(report).encode())
+    finally:
+        os._exit(0)
 
 
 def _furnish(bounds: Limits, tools: Tools) -> None:
@@ -148,13 +150,12 @@ def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
         payload = _read_all(job.payload_fd)
         failure_fd = _arrange_descriptors(job, failure_fd)
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
-        os.setsid()
+        os.setpgid(0, 0)  # kill(0) must not reach the zygote's group
         os.umask(0o022)
         os.chdir(WORK)
         command = job.kind == COMMAND
         if command:
             unpack_files(payload)
-        prefer_as_victim()
         limits.apply(
             job.limits._replace(processes=job.limits.processes + tools.already_running),
             already_mapped=0 if command else tools.already_mapped,
@@ -165,15 +166,18 @@ def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
         if tools.landlock_abi:
             landlock.restrict(tools.landlock_abi, PRIVATE_FOLDERS, may_exec=command)
         seccomp.install(tools.filter)
-    except (OSError, ValueError, MemoryError) as error:
+    except Exception as error:  # noqa: BLE001 - told to the init, which passes it on
         os.write(failure_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
         os._exit(1)
     os.close(failure_fd)
-    if command:
-        execute(job.argv, job.environment)
-    if job.kind == SUBMISSION:
-        start_worker(_PEER_FD, payload)
-    os._exit(0)
+    try:
+        if command:
+            execute(job.argv, job.environment)
+        if job.kind == SUBMISSION:
+            start_worker(_PEER_FD, payload)
+        os._exit(0)
+    finally:  # whatever a program managed to raise, it never returns into the zygote's code
+        os._exit(1)
 
 
 def _read_all(fd: int) -> bytes:
@@ -194,15 +198,6 @@ def _arrange_descriptors(job: Job, failure_fd: int) -> int:
         os.close(_PEER_FD)
     os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
     return len(kept) - 1
-
-
-def prefer_as_victim() -> None:
-    """If memory runs out the program goes first, and not the zygote or anything of the host."""
-    try:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")
-    except OSError:  # no /proc in this jail
-        return
 
 
 def unpack_files(payload: bytes) -> None:
@@ -230,9 +225,10 @@ def execute(argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
 
 def start_worker(fd: int, payload: bytes) -> NoReturn:
     """Runs the submission in this process; its source may be any text, lone surrogates included."""
-    from . import worker
+    from . import multiprocess, worker
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[:] = ["solution.py"]
+    multiprocess.without_exec()
     worker.serve(fd, payload.decode("utf-8", "surrogatepass"), preloaded=True)
     os._exit(0)

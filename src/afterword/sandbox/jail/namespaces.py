@@ -88,6 +88,7 @@ def settle() -> bool:
     syscalls.unmount(".", MNT_DETACH)
     os.chdir("/")
     syscalls.restrict_mount("/", MS_RDONLY | MS_NOSUID | MS_NODEV, recursive=False)
+    syscalls.set_host_name("sandbox")
     syscalls.leave_session_keyring()
     syscalls.drop_bounding_set()
     return has_proc

@@ -143,6 +143,10 @@ def set_capabilities(*kept: int) -> None:
     _checked(_libc.capset(ctypes.byref(header), ctypes.byref(data)), "capset")
 
 
+def set_host_name(name: str) -> None:
+    _checked(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")
+
+
 def drop_bounding_set() -> None:
     for capability in range(CAPABILITIES):
         _prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
