@@ -96,14 +96,14 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
                 trials[-1] = replace(trials[-1], reflection=reflection)
             finally:  # a refused or failed reflection may have cost calls too
                 trials[-1] = replace(trials[-1], usage=dict(effects.usage))
-            if reflection is None:
-                continue
-            effects.emit(events.Reflected(task.id, number, reflection))
+            if reflection is not None:
+                effects.emit(events.Reflected(task.id, number, reflection))
 
             if (reason := await _stop(parts.stop, trials, effects)) is not None:
                 return reason  # a repeated lesson is known only now
 
-            memory = await guard("memory", object, memory.remember, reflection, effects)
+            if reflection is not None:
+                memory = await guard("memory", object, memory.remember, reflection, effects)
     except BudgetExhausted as refused:
         return StopReason(refused.limit)
 
