@@ -125,16 +125,12 @@ def _loops(stack: ExitStack, venvs: Path) -> list[Loop]:
 
 def _commands() -> dict[str, list[str]]:
     """What is started to see how long it takes until it ends."""
-    commands = {
+    command = "import sys; from afterword.cli.main import main; sys.argv = ['afterword', '--help']; main()"
+    return {
         "`python -c pass`": [sys.executable, "-c", "pass"],
         "`import afterword`": [sys.executable, "-c", "import afterword"],
+        "`afterword --help`": [sys.executable, "-c", command],  # what the installed command does
     }
-    script = Path(sys.executable).parent / "afterword"
-    if script.exists() and subprocess.run([script, "--help"], capture_output=True, check=False).returncode == 0:
-        commands["`afterword --help`"] = [str(script), "--help"]
-    else:
-        print("`afterword --help` is left out: the command is not installed beside this interpreter", file=sys.stderr)
-    return commands
 
 
 def measure_starts(commands: dict[str, list[str]], rounds: int) -> dict[str, Sample]:

@@ -17,9 +17,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import anyio
-from afterword.evaluators.function_tests import JudgePool, Suite
 
 from afterword import Limits
+from afterword.evaluators.function_tests import JudgePool, Suite
+from afterword.sandbox import open_sandbox
 from harness.report import Aim, aims_table, machine, machine_line, table, write_block
 from harness.samples import figure
 
@@ -154,7 +155,7 @@ async def soak(items: Sequence[dict[str, object]], verdicts: int, folder: Path) 
                 group.start_soon(work)
 
     early_count = min(500, verdicts // 2)
-    async with JudgePool(workers=WORKERS) as pool:
+    async with open_sandbox(workers=WORKERS) as sandbox, JudgePool(sandbox, workers=WORKERS) as pool:
         await judge(early_count)
         early = count(folder)
         for done in range(early_count, verdicts, 1000):
