@@ -27,7 +27,9 @@ class Served:
 
 @dataclass(frozen=True)
 class Http:
-    """An answer: status, body, headers; `chunk_s` drips the body, `cut` closes in the middle of it."""
+    """An answer. `drip_s` is the time between two bytes, `cut` resets the connection in the middle of the body, and
+    `hang` never answers.
+    """
 
     status: int = 200
     body: bytes = b""
@@ -38,15 +40,30 @@ class Http:
     hang: bool = False
 
 
-def completion(text: str = "hello", **extra: object) -> Http:
+def completion(text: object = "hello", *, finish: str = "stop", **extra: object) -> Http:
     """A well-formed chat completion."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    choice: dict[str, object] = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
     body: dict[str, object] = {
         "id": "x",
         "object": "chat.completion",
         "model": "served-model",
         "choices": [choice],
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+    }
+    body.update(extra)
+    return Http(body=json.dumps(body).encode())
+
+
+def message(text: str = "hello", *, stop_reason: str = "end_turn", **extra: object) -> Http:
+    """A well-formed answer of the messages interface."""
+    body: dict[str, object] = {
+        "id": "x",
+        "type": "message",
+        "role": "assistant",
+        "model": "served-model",
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": stop_reason,
+        "usage": {"input_tokens": 11, "output_tokens": 7},
     }
     body.update(extra)
     return Http(body=json.dumps(body).encode())
@@ -62,13 +79,17 @@ async def serving(*answers: Http) -> AsyncIterator[Served]:
     """Gives the answers in order, the last one for ever."""
     served = Served()
     closing = asyncio.Event()
+    handlers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        handlers[task] = writer
         try:
             while await _serve_one(reader, writer, served, answers, closing):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+            pass  # the client has gone
         finally:
             writer.close()
 
@@ -77,10 +98,11 @@ async def serving(*answers: Http) -> AsyncIterator[Served]:
     try:
         yield served
     finally:
-        closing.set()
         server.close()
-        await server.wait_closed()
-        await asyncio.sleep(0)
+        closing.set()
+        for writer in handlers.values():
+            writer.transport.abort()
+        await asyncio.gather(*handlers)
 
 
 async def _serve_one(

@@ -43,11 +43,6 @@ def models_folder() -> Path:
     return base / "models"
 
 
-def embedded_path() -> Path:
-    """Where the embedded model lies, or will."""
-    return models_folder() / FILE_NAME
-
-
 def sha256_of(file: Path, *, progress: Callable[[int], None] | None = None) -> str:
     """The hash of a file; `progress` is told the bytes read so far."""
     digest = hashlib.sha256()
@@ -75,10 +70,11 @@ def known_sha256(file: Path) -> str | None:
 
 
 def remember_sha256(file: Path, sha256: str) -> None:
-    """Notes the hash beside the file."""
+    """Notes the hash beside the file; in a folder that cannot be written it is taken again next time."""
     stat = file.stat()
     note = {"sha256": sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    _note_path(file).write_text(json.dumps(note) + "\n", encoding="utf-8")
+    if os.access(file.parent, os.W_OK):
+        _note_path(file).write_text(json.dumps(note) + "\n", encoding="utf-8")
 
 
 def installed_embedded(weights: Weights = EMBEDDED, folder: Path | None = None) -> Path:
