@@ -21,8 +21,11 @@ def serve(hello, answer):
         question = json.loads(line)
         try:
             reply = answer(question)
-        except Exception:  # told to the benchmark, which reports it
-            reply = {"error": traceback.format_exc().strip().splitlines()[-1]}
+        except Exception as error:  # told to the benchmark, which reports it
+            traceback.print_exc()
+            while isinstance(error, BaseExceptionGroup):
+                error = error.exceptions[0]
+            reply = {"error": f"{type(error).__name__}: {error}"}
         _write(out, {**reply, "id": question["id"]})
 
 
