@@ -2,6 +2,8 @@
 
     AfterwordError
     ├── InputError                 bad usage or bad input: nothing was run (exit code 2)
+    │   ├── BadTests               a test file that cannot be used, through no fault of the program it judges
+    │   │   └── NoTests                it defines no check
     │   ├── NotResettable          an actor acts on a world that cannot be put back
     │   ├── IrreversibleTool       a tool whose effect cannot be undone stands inside the loop
     │   ├── UnknownPrice           a cost budget for a model whose price nobody stated
@@ -46,6 +48,18 @@ class InputError(AfterwordError):
         self.line = line
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         super().__init__(f"{where}{message}")
+
+
+class BadTests(InputError):
+    """Tests that cannot be used: they do not compile, fail by themselves, or use what is not supported."""
+
+    reason = "bad_tests"
+
+
+class NoTests(BadTests):
+    """Tests that define no check."""
+
+    reason = "no_tests"
 
 
 class NotResettable(InputError):

@@ -1,0 +1,1 @@
+"""Judges of an attempt; one folder or module for each way to judge."""

@@ -1,0 +1,129 @@
+"""`JudgePool`: judges and jails put together, for any number of callers at a time.
+
+A judge that dies is replaced and its verdict is reached again from the start; none is ever invented.
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from afterword.core.protocols import Sandbox
+from afterword.core.records import Feedback, Limits, RunResult
+from afterword.errors import BadTests
+from afterword.evaluators.function_tests import judges
+from afterword.evaluators.function_tests.judges import Judge, JudgeLost, Report
+from afterword.evaluators.function_tests.suite import Suite
+from afterword.evaluators.function_tests.verdict import early, feedback_of
+
+_TRIES = 3
+
+
+class JudgePool:
+    """Judges programs by suites. An async context manager; the sandbox stays the caller's."""
+
+    def __init__(self, sandbox: Sandbox, *, workers: int = 2) -> None:
+        self._sandbox = sandbox
+        self._free = anyio.Semaphore(workers)
+        self._idle: list[Judge] = []
+        self._all: set[Judge] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for judge in self._all:
+            judge.close()
+        self._all.clear()
+        self._idle.clear()
+
+    @property
+    def isolation(self) -> str:
+        """The level of the jails."""
+        return self._sandbox.isolation
+
+    async def judge(self, source: str, suite: Suite, limits: Limits) -> Feedback:
+        """The verdict of a suite on a program.
+
+        Its reason is ok, failed, error, timeout, memory, tampered, output_limit, syntax, missing or bad_tests;
+        the last one is the fault of the tests.
+
+        Raises:
+            SandboxFault: no verdict could be reached.
+        """
+        if (problem := _no_source(source)) is not None:
+            return early(suite.check_ids, "syntax", problem, self.isolation)
+        losses: list[JudgeLost] = []
+        while len(losses) < _TRIES:
+            try:
+                report, ending = await self._attempt(source, suite, limits)
+            except JudgeLost as lost:
+                losses.append(lost)
+            else:
+                return feedback_of(suite.check_ids, report, ending, limits)
+        raise judges.fault(losses)
+
+    async def judge_text(
+        self, source: str, tests: str, entry_point: str, limits: Limits
+    ) -> Feedback:
+        """As `judge`, from the text of a test file; tests that cannot be used are `bad_tests` or `no_tests`."""
+        try:
+            suite = Suite.from_source(tests, entry_point=entry_point)
+        except BadTests as error:
+            return Feedback(False, 0.0, "isolated", error.reason, str(error), isolation=self.isolation)
+        return await self.judge(source, suite, limits)
+
+    async def _attempt(self, source: str, suite: Suite, limits: Limits) -> tuple[Report, RunResult]:
+        async with self._free:
+            judge = self._idle.pop() if self._idle else self._start()
+            whole = False
+            try:
+                answer = await self._judged_by(judge, source, suite, limits)
+                whole = True
+            finally:
+                if whole:
+                    self._idle.append(judge)
+                else:
+                    self._all.discard(judge)
+                    judge.close()
+        return answer
+
+    def _start(self) -> Judge:
+        judge = Judge()
+        self._all.add(judge)
+        return judge
+
+    async def _judged_by(self, judge: Judge, source: str, suite: Suite, limits: Limits) -> tuple[Report, RunResult]:
+        head: dict[str, object] = {
+            "check_ids": suite.check_ids,
+            "wall_s": float(limits.wall_s),
+            "memory_mb": judges.RUNNER_MEMORY_MB,
+            "preload": sorted({*suite.imports, *(["numpy"] if "numpy" in source else [])}),
+        }
+        peer = await self._sandbox.open(source, limits)
+        try:
+            jail = peer.detach()
+            try:
+                report = await judge.order(head, suite.program.dump(), jail)
+            finally:
+                os.close(jail)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await peer.close()
+        return report, await peer.wait()
+
+
+def _no_source(source: str) -> str | None:
+    """Why a text cannot be the source of a program; it is not parsed here, since parsing can crash."""
+    if "\0" in source:
+        return "the program holds a NUL character"
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"the program holds a character that is not text (position {error.start})"
+    return None

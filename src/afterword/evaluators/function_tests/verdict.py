@@ -1,0 +1,105 @@
+"""From a judge's report and the jail's end to the `Feedback` that the loop sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afterword.core.records import CheckResult, Feedback, Limits, RunResult, Trust
+from afterword.evaluators.function_tests.judges import Report
+
+MAX_MESSAGE = 4_000
+MAX_CHECK_MESSAGE = 900
+MAX_OUTPUT = 500
+_SHOWN_CHECKS = 4
+_SHOWN_IDS = 20
+
+# Below these levels a program could read the judge's memory or files.
+_ISOLATED = frozenset({"namespaces", "bubblewrap", "container", "seatbelt"})
+
+
+def trust_of(isolation: str) -> Trust:
+    """`isolated` where the program can reach neither the judge's process nor its files."""
+    return "isolated" if isolation in _ISOLATED else "shared_process"
+
+
+def feedback_of(check_ids: Sequence[str], report: Report, ending: RunResult, limits: Limits) -> Feedback:
+    """The verdict. It passes only if every check was seen to pass."""
+    reason, why = _reason(check_ids, report, ending, limits)
+    checks = tuple(_check(check_id, report, reason) for check_id in check_ids)
+    passed = reason == "ok"
+    score = sum(check.passed for check in checks) / len(checks)
+    message = "" if passed else _message(checks, reason, why, ending)
+    return Feedback(
+        passed, score, trust_of(ending.isolation), reason, message, checks, isolation=ending.isolation,
+        wall_s=round(ending.wall_s, 6),
+    )  # fmt: skip
+
+
+def early(check_ids: Sequence[str], reason: str, message: str, isolation: str) -> Feedback:
+    """A verdict that needs no jail: the source cannot be a program."""
+    checks = tuple(CheckResult(check_id, False, "not reached") for check_id in check_ids)
+    return Feedback(False, 0.0, trust_of(isolation), reason, message, checks, isolation=isolation)
+
+
+def _reason(check_ids: Sequence[str], report: Report, ending: RunResult, limits: Limits) -> tuple[str, str]:
+    results = [report.results.get(check_id, ("", ""))[0] for check_id in check_ids]
+    if all(result == "passed" for result in results):
+        return "ok", ""
+    if report.reason == "lost":
+        return _ending(ending, limits)
+    if report.reason == "died":
+        return "error", "the judging process ended while it read what the program returned"
+    if report.reason == "timeout":
+        return "timeout", f"the program did not finish within {limits.wall_s:g} s"
+    if report.reason:
+        return report.reason, report.message
+    if ending.reason in ("output_limit", "memory") and "" in results:
+        return _ending(ending, limits)
+    first = next((result for result in results if result not in ("passed", "")), "error")
+    return first, report.rest if first == "error" else ""
+
+
+def _ending(ending: RunResult, limits: Limits) -> tuple[str, str]:
+    """The connection was lost: what the jail says of its end."""
+    if ending.reason == "timeout":
+        return "timeout", f"the program did not finish within {limits.wall_s:g} s"
+    if ending.reason == "memory":
+        return "memory", f"the program used more than {limits.memory_mb:,} MB of memory"
+    if ending.reason == "output_limit":
+        return "output_limit", f"the program printed more than {limits.output_bytes:,} bytes"
+    how = f"with exit code {ending.exit_code}" if ending.exit_code is not None else "by a signal"
+    return "error", f"the program's process ended {how} before all checks were done"
+
+
+def _check(check_id: str, report: Report, reason: str) -> CheckResult:
+    result, message = report.results.get(check_id, ("", ""))
+    if result == "passed":
+        return CheckResult(check_id, True)
+    if result:
+        return CheckResult(check_id, False, message)
+    if check_id == report.current:
+        return CheckResult(check_id, False, f"not finished ({reason})")
+    return CheckResult(check_id, False, "not reached")
+
+
+def _message(checks: Sequence[CheckResult], reason: str, why: str, ending: RunResult) -> str:
+    failed = [check for check in checks if not check.passed]
+    parts = [f"{len(checks) - len(failed)} of {len(checks)} checks passed; {reason}{f': {why}' if why else ''}"]
+    told = [check for check in failed if check.message != "not reached"]
+    parts += [f"{check.id}: {_cut(check.message, MAX_CHECK_MESSAGE)}" for check in told[:_SHOWN_CHECKS]]
+    others = [check.id for check in failed if check not in told[:_SHOWN_CHECKS]]
+    if others and len(others) < len(checks):
+        more = f" and {len(others) - _SHOWN_IDS} more" if len(others) > _SHOWN_IDS else ""
+        parts.append(f"also failed or not reached: {', '.join(others[:_SHOWN_IDS])}{more}")
+    output = ending.stdout.strip()
+    if output:
+        parts.append(f"the program printed (untrusted text):\n{_quoted(_cut(output, MAX_OUTPUT))}")
+    return _cut("\n".join(parts), MAX_MESSAGE)
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.splitlines())
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}[… {len(text) - limit:,} characters cut …]"

@@ -1,0 +1,297 @@
+"""The judge's end of the wire: requests to the jail, callbacks from it, and the objects both speak about.
+
+Whatever arrives here was written by a program that wants to pass: it is taken apart with checks at each
+step, and anything that is out of form ends the verdict as `tampered`.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from afterword.evaluators.judge.ends import JailLost, Tampered, TooManyCallbacks, UnsupportedFeature
+from afterword.evaluators.judge.remote import RemoteClass, number_of
+from afterword.evaluators.judge.remotes import Remotes
+from afterword.sandbox.jail.worker import BASES, MAX_FRAME, Codec, Unsendable, WireError, base_value, dump, json_value
+
+MAX_CALLBACKS = 100_000
+_WINDOW_BYTES = 32_768  # both socket buffers hold this much, so that neither end waits for the other to read
+_KEPT_CALLS = 3
+
+
+class CannotCross(Exception):
+    """What the program returned cannot leave the jail: nested too deeply, too large or containing itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call on the program, kept as it was sent, since arguments may be changed in place."""
+
+    name: str
+    args: list[object]
+    kwargs: list[list[object]]
+    result: object = None
+    returned: bool = False
+
+
+class Connection(Codec):
+    """Speaks with one jail, one request at a time."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.calls: deque[Call] = deque(maxlen=_KEPT_CALLS)
+        self.remotes = Remotes(self)
+        self._sock = sock
+        self._buffer = bytearray()
+        self._sequence = 0
+        self._outstanding: deque[int] = deque()
+        self._early: dict[int, list[object]] = {}
+        self._callbacks: list[Callable[..., object]] = []
+        self._callbacks_run = 0
+        self._errors: list[Exception] = []
+
+    # -- frames --
+
+    def _send(self, message: object) -> None:
+        try:
+            self._sock.sendall(dump(message))
+        except OSError as error:
+            raise JailLost from error
+
+    def receive(self) -> list[object]:
+        """The next message, which is a list that starts with a number and a word."""
+        (length,) = struct.unpack(">I", self._exactly(4))
+        if length > MAX_FRAME:
+            raise Tampered(f"a message of {length:,} bytes")
+        try:
+            message = json_value(self._exactly(length).decode("ascii"))
+        except (ValueError, RecursionError) as error:
+            raise Tampered(f"a message that is not JSON ({type(error).__name__})") from None
+        if type(message) is not list or len(message) < 2 or type(message[0]) is not int or type(message[1]) is not str:
+            raise Tampered("a message that is out of form")
+        return message
+
+    def _exactly(self, count: int) -> bytes:
+        buffer = self._buffer
+        while len(buffer) < count:
+            try:
+                part = self._sock.recv(min(max(count - len(buffer), 65_536), 1 << 20))
+            except OSError as error:
+                raise JailLost from error
+            if not part:
+                raise JailLost
+            buffer += part
+        taken = bytes(buffer[:count])
+        del buffer[:count]
+        return taken
+
+    # -- requests --
+
+    def request(self, operation: str, *parts: object) -> list[object]:
+        """Asks the jail and returns the parts of its answer; raises what the program raised."""
+        return self._answer(self._ask(operation, *parts))
+
+    def _ask(self, operation: str, *parts: object) -> int:
+        self._send([self._sequence + 1, operation, *parts])
+        return self._asked()
+
+    def _asked(self) -> int:
+        self._sequence += 1
+        self._outstanding.append(self._sequence)
+        return self._sequence
+
+    def _answer(self, sequence: int) -> list[object]:
+        while sequence not in self._early:
+            number, word, *parts = self.receive()
+            if number == 0 and word == "callback":
+                self._call_back(parts)
+            elif self._outstanding and number == self._outstanding[0]:
+                self._early[self._outstanding.popleft()] = [word, *parts]
+            else:
+                raise Tampered("an answer that was not asked for")
+        word, *parts = self._early.pop(sequence)
+        if word == "ok":
+            return parts
+        if word == "unsendable" and len(parts) == 1:
+            raise CannotCross(str(parts[0])[:500])
+        if word == "raised" and len(parts) == 1:
+            raise self._raised(parts[0])
+        raise Tampered("an answer that is out of form")
+
+    def call(self, target: int, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Calls an object of the program; changed arguments are written back."""
+        nodes = [self.encode(value) for value in args]
+        named = [[key, self.encode(value)] for key, value in kwargs.items()]
+        self.calls.append(Call(name, nodes, named))
+        parts = self.request("call", target, nodes, named)
+        self.calls.pop()
+        self.calls.append(Call(name, nodes, named, parts[0] if parts else None, returned=True))
+        return self.result(parts, [*args, *kwargs.values()])
+
+    def special(self, name: str, args: tuple[object, ...]) -> object:
+        """Uses an operator on objects of the program."""
+        parts = self.request("special", name, [self.encode(value) for value in args])
+        return self.result(parts, list(args))
+
+    def result(self, parts: list[object], given: list[object]) -> object:
+        """A result with its written-back arguments."""
+        if len(parts) != 2 or type(parts[1]) is not list:
+            raise Tampered("an answer that is out of form")
+        for change in parts[1]:
+            if type(change) is not list or len(change) != 2 or not _is_place(change[0], given):
+                raise Tampered("a change to an argument that was not given")
+            _write_back(given[change[0]], self.received(change[1]))
+        node = parts[0]
+        if _is_argument(parts):
+            if not _is_place(node[1], given):
+                raise Tampered("an argument that was not given")
+            return given[node[1]]
+        return self.received(node)
+
+    def calls_at_once(self, calls: list[tuple[str, list[object], list[list[object]]]]) -> Iterator[object]:
+        """Results of calls that do not depend on each other, with several of them under way.
+
+        Yields a value, or the exception that the call raised.
+        """
+        waiting: deque[int] = deque()
+        sizes: deque[int] = deque()
+        rest = deque(calls)
+        while rest or waiting:
+            while rest:
+                frame = dump([self._sequence + 1, "call", *rest[0]])
+                if waiting and sum(sizes) + len(frame) > _WINDOW_BYTES:
+                    break
+                rest.popleft()
+                waiting.append(self._asked())
+                sizes.append(len(frame))
+                try:
+                    self._sock.sendall(frame)
+                except OSError as error:
+                    raise JailLost from error
+            sizes.popleft()
+            try:
+                parts = self._answer(waiting.popleft())
+                _, args, named = calls[len(calls) - len(rest) - len(waiting) - 1]
+                given = [] if not _is_argument(parts) else [self.decode(n) for n in (*args, *(n for _, n in named))]
+                yield self.result(parts, given) if given else self.received(parts[0] if parts else None)
+            except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:  # noqa: BLE001  the caller records it
+                yield error
+
+    def received(self, node: object) -> object:
+        """A value from the jail."""
+        try:
+            return self.decode(node)
+        except RecursionError:
+            raise CannotCross("a value is nested too deeply") from None
+        except WireError as error:
+            raise Tampered(str(error)) from None
+
+    # -- callbacks and errors --
+
+    def _call_back(self, parts: list[object]) -> None:
+        self._callbacks_run += 1
+        if self._callbacks_run > MAX_CALLBACKS:
+            raise TooManyCallbacks(MAX_CALLBACKS)
+        if len(parts) != 3 or not _is_place(parts[0], self._callbacks) or type(parts[2]) is not list:
+            raise Tampered("a call of a function that was not given")
+        arguments = self.received(["t", parts[1]])
+        named = {str(key): self.received(node) for key, node in _pairs(parts[2])}
+        assert isinstance(arguments, tuple)  # noqa: S101  the tag says so
+        try:
+            answer = ["returned", self.encode(self._callbacks[parts[0]](*arguments, **named))]
+        except Exception as error:  # noqa: BLE001  it goes on through the program and comes back
+            self._errors.append(error)
+            kind = next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")
+            answer = ["error", len(self._errors) - 1, kind, str(error)[:2000]]
+        self._send([0, *answer])
+
+    def _raised(self, node: object) -> BaseException:
+        if type(node) is not list or len(node) != 6:
+            raise Tampered("an error that is out of form")
+        if node[5] is not None:
+            if not _is_place(node[5], self._errors):
+                raise Tampered("an error that the tests did not raise")
+            return self._errors[node[5]]
+        try:
+            return self.remotes.error(*node[:5])
+        except WireError as error:
+            raise Tampered(str(error)) from None
+
+    # -- values that are not plain data --
+
+    def encode_other(self, value: object, depth: int) -> object:
+        number = number_of(value)
+        if number is not None:
+            tag = "class" if isinstance(value, RemoteClass) else "h"
+            if tag == "h":
+                for base in BASES:
+                    if isinstance(value, base):
+                        return ["sub", number, None, self.encode(base_value(value, base), depth)]
+            return [tag, number]
+        known = self.remotes.number_of_generator(value)
+        if known is not None:
+            return ["gen", known]
+        for base in BASES:
+            if isinstance(value, base):
+                return self.encode(base_value(value, base), depth)
+        if callable(value):
+            return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
+        if hasattr(value, "__next__"):
+            return ["it", self._callback(lambda: _next_item(value))]
+        raise UnsupportedFeature(f"a {type(value).__name__} object as an argument of the program")
+
+    def decode_other(self, tag: str, node: list[object]) -> object:
+        if tag == "fn":
+            if not _is_place(node[1], self._callbacks):
+                raise WireError("a function that was not given")
+            return self._callbacks[node[1]]
+        return self.remotes.decode(tag, node)
+
+    def _callback(self, function: Callable[..., object]) -> int:
+        self._callbacks.append(function)
+        return len(self._callbacks) - 1
+
+
+def _next_item(iterator: Iterator[object]) -> tuple[bool, object]:
+    for item in iterator:
+        return True, item
+    return False, None
+
+
+def _is_place(place: object, among: list[object]) -> bool:
+    return type(place) is int and 0 <= place < len(among)
+
+
+def _is_argument(parts: list[object]) -> bool:
+    node = parts[0] if parts else None
+    return type(node) is list and len(node) == 2 and node[0] == "arg"
+
+
+def _pairs(nodes: list[object]) -> Iterator[tuple[object, object]]:
+    for pair in nodes:
+        if type(pair) is not list or len(pair) != 2:
+            raise Tampered("named arguments that are out of form")
+        yield pair[0], pair[1]
+
+
+def _write_back(target: object, content: object) -> None:
+    """Gives a mutable argument the content that it has in the jail; the types have to agree."""
+    if target is content:
+        return
+    if isinstance(target, (list, bytearray)) and isinstance(content, (list, bytearray)):
+        target[:] = content
+    elif isinstance(target, (dict, set)) and isinstance(content, type(target)):
+        target.clear()
+        target.update(content)
+    elif isinstance(target, deque) and isinstance(content, deque):
+        target.clear()
+        target.extend(content)
+    elif type(target).__module__ == "numpy" and type(target) is type(content):
+        target[...] = content
+    else:
+        raise Tampered("a change to an argument that cannot change")
+
+
+__all__ = ["CannotCross", "Connection", "Unsendable"]

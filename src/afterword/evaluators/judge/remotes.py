@@ -1,0 +1,241 @@
+"""The objects of one jail: makes local classes from what the jail says, and keeps one local object a number."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Coroutine, Generator, Iterator
+from typing import TYPE_CHECKING
+
+from afterword.evaluators.judge.ends import Tampered
+from afterword.evaluators.judge.remote import RemoteClass, RemoteObject, number_of
+from afterword.evaluators.judge.specials import methods
+from afterword.sandbox.jail.worker import BASES, SPECIAL_NAMES, WireError
+
+if TYPE_CHECKING:
+    from afterword.evaluators.judge.connection import Connection
+
+_MAX_OBJECTS = 1_000_000
+_MUTABLE = (list, dict, set, bytearray)
+_BASES = {base.__name__: base for base in BASES}
+
+
+class Remotes:
+    """What the tests hold of the program's objects."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.tainted: set[int] = set()
+        """Results of an operator on a remote object and plain data of the tests."""
+        self.constructed: set[int] = set()
+        """Instances that the tests made by calling a class of the program."""
+        self._objects: dict[int, object] = {}
+        self._classes: dict[int, type] = {}
+        self._generators: dict[int, tuple[object, int]] = {}
+
+    # -- attributes and calls --
+
+    def get(self, number: int, name: str) -> object:
+        parts = self.connection.request("get", number, name)
+        value = self.connection.result(parts, [])
+        if isinstance(value, RemoteObject) and name.isidentifier():
+            object.__setattr__(value, "_aw_name", name)
+        return value
+
+    def set(self, number: int, name: str, value: object) -> None:
+        self.connection.request("set", number, name, self.connection.encode(value))
+
+    def delete(self, number: int, name: str) -> None:
+        self.connection.request("delete", number, name)
+
+    def call(self, target: RemoteObject, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        name = object.__getattribute__(target, "__dict__").get("_aw_name", type(target).__name__)
+        return self.connection.call(target._aw_number, name, args, kwargs)
+
+    def repr(self, number: int) -> str:
+        (text,) = self.connection.request("repr", number)
+        if type(text) is not str:
+            raise Tampered("a text that is no string")
+        return text
+
+    # -- iteration --
+
+    def next_item(self, number: int, sent: object) -> tuple[bool, object]:
+        parts = self.connection.request("next", number, self.connection.encode(sent))
+        if len(parts) != 2 or type(parts[0]) is not bool:
+            raise Tampered("an item that is out of form")
+        return parts[0], self.connection.received(parts[1])
+
+    def iterate(self, target: object) -> Iterator[object]:
+        """The items of a remote iterable, one a trip."""
+        iterator = self.connection.special("__iter__", (target,))
+        number = number_of(iterator)
+        if number is None:
+            if not isinstance(iterator, Iterator):
+                raise TypeError(f"iter() returned a {type(iterator).__name__}")
+            return iterator
+        return self._items(number)
+
+    def _items(self, number: int) -> Iterator[object]:
+        while True:
+            more, item = self.next_item(number, None)
+            if not more:
+                return
+            yield item
+
+    def _generator(self, number: int) -> Generator[object, object, object]:
+        sent: object = None
+        while True:
+            more, item = self.next_item(number, sent)
+            if not more:
+                return item
+            sent = yield item
+
+    async def coroutine(self, number: int) -> object:
+        """A local coroutine that runs the remote one to its end."""
+        return self.connection.result(self.connection.request("await", number), [])
+
+    def number_of_generator(self, value: object) -> int | None:
+        """The number behind a local generator or coroutine of `decode`."""
+        known = self._generators.get(id(value))
+        return None if known is None else known[1]
+
+    # -- decoding --
+
+    def decode(self, tag: str, node: list[object]) -> object:
+        """A remote value; raises `WireError` where the jail's description is out of form."""
+        if tag == "error":
+            return self.error(*node[1:5], [])
+        number = node[1]
+        if type(number) is not int or not 0 <= number < _MAX_OBJECTS:
+            raise WireError("an object without a number")
+        if tag == "class":
+            return self._class(node[2])
+        if tag == "sub":
+            return self._instance_of_builtin(number, self._class(node[2]), self.connection.decode(node[3]))
+        known = self._objects.get(number)
+        if known is None:
+            known = self._objects[number] = self._made(tag, number, node)
+        return known
+
+    def _made(self, tag: str, number: int, node: list[object]) -> object:
+        if tag in ("gen", "coro"):
+            made: Generator[object, object, object] | Coroutine[object, object, object]
+            made = self._generator(number) if tag == "gen" else self.coroutine(number)
+            self._generators[id(made)] = (made, number)
+            return made
+        if tag != "h":
+            raise WireError(f"an unknown tag: {tag!r:.50}")
+        cls = self._class(node[2])
+        if not issubclass(cls, RemoteObject) or issubclass(cls, (*BASES, BaseException)):
+            raise WireError("an object of a class that it cannot have")
+        made_object = object.__new__(cls)
+        object.__setattr__(made_object, "_aw_number", number)
+        return made_object
+
+    def _instance_of_builtin(self, number: int, cls: type, content: object) -> object:
+        known = self._objects.get(number)
+        base = type(content)
+        if base not in BASES or not issubclass(cls, base) or not issubclass(cls, RemoteObject):
+            raise WireError("a value of a class that it cannot have")
+        if isinstance(known, cls) and isinstance(known, _MUTABLE):
+            _replace(known, content)
+            return known
+        if known is None or not isinstance(known, cls):
+            known = base.__new__(cls) if base in _MUTABLE else base.__new__(cls, content)
+            object.__setattr__(known, "_aw_number", number)
+            self._objects[number] = known
+            _replace(known, content)
+        return known
+
+    def error(self, number: object, kind: object, args: object, text: object, lines: object) -> BaseException:
+        """A local exception with the class, arguments and text of a remote one."""
+        cls = self.connection.decode(kind) if type(kind) is list and kind[:1] == ["builtin"] else self._class(kind)
+        if not isinstance(cls, type) or not issubclass(cls, BaseException):
+            raise WireError("an error that is no exception")
+        if type(args) is not list or type(text) is not str or type(number) is not int:
+            raise WireError("an error that is out of form")
+        values = [self.connection.decode(argument) for argument in args]
+        error = cls.__new__(cls, *values)
+        BaseException.args.__set__(error, tuple(values))  # type: ignore[attr-defined]
+        if isinstance(error, RemoteObject):
+            object.__setattr__(error, "_aw_number", number)
+        elif cls is StopIteration or cls is SystemExit:
+            error = cls(*values)  # its value or code is set only here
+        object.__setattr__(error, "_aw_origin", RemoteOrigin(text, lines))
+        return error
+
+    # -- classes --
+
+    def _class(self, node: object) -> type:
+        if type(node) is int:
+            return self._classes[node]
+        if type(node) is not list or len(node) != 6:
+            raise WireError("a class that is out of form")
+        number, name, module, parents, builtin_names, specials = node
+        if type(number) is not int or type(name) is not str or type(module) is not str:
+            raise WireError("a class that is out of form")
+        bases = [self._class(parent) for parent in parents]
+        known = _standard_error(module, name)
+        if known is None:
+            known = self._local_class(number, name[:100], bases, builtin_names, frozenset(specials) & SPECIAL_NAMES)
+        self._classes[number] = known
+        return known
+
+    def _local_class(
+        self, number: int, name: str, bases: list[type], builtin_names: object, specials: frozenset[str]
+    ) -> type:
+        if type(builtin_names) is not list:
+            raise WireError("a class that is out of form")
+        found = [getattr(builtins, known) for known in builtin_names if type(known) is str and hasattr(builtins, known)]
+        errors = [cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseException)]
+        plain = [_BASES[known.__name__] for known in found if isinstance(known, type) and known in BASES]
+        builtin = (errors or plain)[:1]
+        namespace: dict[str, object] = {"_aw_number": number, "_aw_remotes": self, "__module__": "solution"}
+        namespace |= {"__str__": _error_text} if errors else {} if plain else methods(specials)
+        if plain:
+            namespace |= {"__call__": methods(specials)["__call__"]} if "__call__" in specials else {}
+        remote = [base for base in bases if issubclass(base, RemoteObject)]
+        try:
+            return RemoteClass(name, (*bases, *builtin, *([] if remote else [RemoteObject])), namespace)
+        except TypeError:  # bases whose layouts do not go together here
+            return RemoteClass(name, (RemoteObject, *builtin), namespace)
+
+
+class RemoteOrigin:
+    """Where an error of the program came from: its text and its last lines."""
+
+    def __init__(self, text: str, lines: object) -> None:
+        self.text = text
+        self.lines = [
+            (line[0], line[1], line[2])
+            for line in (lines if type(lines) is list else [])
+            if type(line) is list and [type(part) for part in line] == [int, str, str]
+        ][-3:]
+
+
+def origin_of(error: BaseException) -> RemoteOrigin | None:
+    """Where an error came from, if the program raised it."""
+    found = getattr(error, "__dict__", {}).get("_aw_origin")
+    return found if isinstance(found, RemoteOrigin) else None
+
+
+def _error_text(self: BaseException) -> str:
+    origin = origin_of(self)
+    return origin.text if origin is not None else BaseException.__str__(self)
+
+
+def _standard_error(module: str, name: str) -> type[BaseException] | None:
+    """An exception class of the standard library that the tests may know by name; nothing is imported for it."""
+    if module.split(".", 1)[0] not in sys.stdlib_module_names or module not in sys.modules:
+        return None
+    found = getattr(sys.modules[module], name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def _replace(target: object, content: object) -> None:
+    if isinstance(target, (list, bytearray)) and isinstance(content, (list, bytearray)):
+        target[:] = content
+    elif isinstance(target, (dict, set)) and isinstance(content, (dict, set)):
+        target.clear()
+        target.update(content)

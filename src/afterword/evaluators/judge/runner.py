@@ -1,0 +1,251 @@
+"""One verdict, in a process of its own: speaks with the jail, runs the tests, records each check.
+
+This process never runs a line of the program. It has its own memory limit and deadline, since comparing what
+the program returns can take for ever (colliding hashes, huge integers).
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from afterword.evaluators.judge import minipytest, solution
+from afterword.evaluators.judge.cases import run_rows
+from afterword.evaluators.judge.checks import TESTS_FILE, Checks
+from afterword.evaluators.judge.connection import CannotCross, Connection
+from afterword.evaluators.judge.display import show_error
+from afterword.evaluators.judge.ends import (
+    DeadlinePassed,
+    JailLost,
+    Tampered,
+    TooManyCallbacks,
+    UnsupportedFeature,
+    VerdictEnd,
+)
+from afterword.evaluators.judge.failures import UNSET, CheckFailed
+from afterword.evaluators.judge.program import Item, Program
+from afterword.evaluators.judge.remotes import origin_of
+
+_RECURSION_LIMIT = 10_000  # values may be nested 400 levels deep, with some frames a level
+_ALARM_AGAIN_S = 0.2  # in case a bare `except` of the tests took the first alarm
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the judge is asked for."""
+
+    program: bytes
+    check_ids: tuple[str, ...]
+    wall_s: float
+    memory_mb: int
+
+
+def run(order: Order, jail: int, report: int) -> None:
+    """Reaches the verdict and reports it on `report`, a pipe to the judge."""
+    signal.signal(signal.SIGALRM, _alarm)
+    _limit_memory(order.memory_mb)
+    sys.setrecursionlimit(_RECURSION_LIMIT)
+    random.seed(0)  # the same program gets the same verdict
+    program = Program.load(order.program)
+    signal.setitimer(signal.ITIMER_REAL, order.wall_s, _ALARM_AGAIN_S)
+    connection = Connection(socket.socket(fileno=jail))
+    checks = Checks(report, order.check_ids, program.lines, connection)
+    reason, message = "", ""
+    try:
+        reason, message = _judge(program, connection, checks)
+    except JailLost:
+        reason = "lost"
+    except Tampered as end:
+        reason, message = "tampered", f"the program's process sent what no program returns: {end}"
+    except DeadlinePassed:
+        reason = "timeout"
+    except TooManyCallbacks as end:
+        reason, message = "error", str(end)
+    except UnsupportedFeature as end:
+        reason, message = "bad_tests", f"the tests use {end}, which is not supported"
+    except MemoryError:
+        reason, message = "memory", "what the program returned takes too much memory to compare"
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    checks.end(reason, message)
+
+
+def _alarm(number: int, frame: object) -> None:  # noqa: ARG001
+    raise DeadlinePassed
+
+
+def _limit_memory(memory_mb: int) -> None:
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  the quick way, once a verdict
+        used = int(file.read().split(" ", 1)[0]) * resource.getpagesize()
+    limit = used + memory_mb * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _judge(program: Program, connection: Connection, checks: Checks) -> tuple[str, str]:
+    problem = _load(connection)
+    if problem is not None:
+        return problem
+    found = solution.values(connection, (*program.needs, *program.offered))
+    missing = [name for name in program.needs if name not in found]
+    if missing:
+        return "missing", f"the program does not define {', '.join(missing)}"
+    if program.code is None:
+        run_rows(program.rows, connection, checks)
+        return "", ""
+    return _run_code(program, found, connection, checks)
+
+
+def _load(connection: Connection) -> tuple[str, str] | None:
+    """Waits until the program is loaded; the verdict if it cannot be."""
+    number, word, *rest = connection.receive()
+    if number != 0 or word not in ("loaded", "syntax", "raised") or len(rest) != (word != "loaded"):
+        raise Tampered("a start that is out of form")
+    if word == "loaded":
+        return None
+    if word == "syntax":
+        return "syntax", f"the program does not compile: {str(rest[0])[:500]}"
+    error = connection._raised(rest[0])
+    reason = "memory" if isinstance(error, MemoryError) else "error"
+    return reason, f"the program fails when it is loaded: {show_error(error)}"
+
+
+def _run_code(
+    program: Program, found: Mapping[str, object], connection: Connection, checks: Checks
+) -> tuple[str, str]:
+    names: dict[str, object] = {
+        "__name__": "tests",
+        "__file__": TESTS_FILE,
+        "__aw_wanted__": checks.wanted.__contains__,
+        "__aw_check__": checks.guard,
+        "__aw_failed__": CheckFailed,
+        "__aw_unset__": UNSET,
+        **{name: found[name] for name in program.offered if name in found},
+    }
+    sys.modules["solution"] = solution.SolutionModule(connection)
+    sys.modules["pytest"] = minipytest.module()
+    assert program.code is not None  # noqa: S101  the caller looked
+    try:
+        exec(program.code, names)  # noqa: S102  the user's tests
+    except VerdictEnd:
+        raise
+    except BaseException as error:  # noqa: BLE001  becomes the verdict
+        return _broken_file(error, connection)
+    _Items(names, connection, checks).run(program.items, found.get(program.entry_point))
+    return "", ""
+
+
+def _broken_file(error: BaseException, connection: Connection) -> tuple[str, str]:
+    """The test file fails outside of its checks: the program's doing only if the program had a part in it."""
+    if origin_of(error) is not None or isinstance(error, CannotCross) or connection.calls:
+        return "error", f"the tests cannot be prepared: {show_error(error)}"
+    where, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == TESTS_FILE:
+            where = f" at line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return "bad_tests", f"the test file fails{where}: {show_error(error)}"
+
+
+class _Items:
+    """Runs the tests of an executed file, in file order."""
+
+    def __init__(self, names: dict[str, object], connection: Connection, checks: Checks) -> None:
+        self.names = names
+        self.connection = connection
+        self.checks = checks
+        functions = {f.name: f for f in names.values() if isinstance(f, minipytest.FixtureFunction)}
+        self.fixtures = minipytest.Fixtures(functions)
+        self._instances: dict[str, type] = {}
+
+    def run(self, items: tuple[Item, ...], candidate: object) -> None:
+        wanted = [item for item in items if item.kind == "check" or item.check_id in self.checks.wanted]
+        self._call("setup_module")
+        for (kind, cls), group in itertools.groupby(wanted, key=lambda item: (item.kind, item.cls)):
+            members = list(group)
+            if kind == "unittest":
+                from afterword.evaluators.judge.unit import run_unittest  # noqa: PLC0415  10 ms that most spare
+
+                run_unittest(members, self.names, self.checks)
+            elif kind == "check":
+                self._run_check(candidate)
+            else:
+                self._run_group(cls, members)
+        self.fixtures.end(everything=True)
+        self._call("teardown_module")
+
+    def _run_check(self, candidate: object) -> None:
+        """HumanEval's form: the guards are inside the function."""
+        check = self.names["check"]
+        assert callable(check)  # noqa: S101  found in the source
+        try:
+            check(candidate)
+        except VerdictEnd:
+            raise
+        except BaseException as error:  # noqa: BLE001  fails what was not reached
+            self.connection.calls.clear()
+            self.checks.send({"rest": show_error(error)})
+
+    def _run_group(self, cls_name: str, members: list[Item]) -> None:
+        cls = self.names[cls_name] if cls_name else None
+        assert cls is None or isinstance(cls, type)  # noqa: S101  a class statement made it
+        if cls is not None:
+            self._method(cls, "setup_class")
+        for item in members:
+            with self.checks.guard(item.check_id):
+                try:
+                    self._run_item(item, cls)
+                finally:
+                    self.fixtures.end()
+        if cls is not None:
+            self._method(cls, "teardown_class")
+
+    def _run_item(self, item: Item, cls: type | None) -> None:
+        instance = None if cls is None else cls()
+        function = self.names[item.name] if instance is None else getattr(instance, item.name)
+        rows = minipytest.rows_of(function, cls)
+        if item.row >= len(rows):
+            raise UnsupportedFeature(f"parametrize of {item.name} with other values than its source shows")
+        assert callable(function)  # noqa: S101  found in the source
+        before, after = ("setup_function", "teardown_function") if cls is None else ("setup_method", "teardown_method")
+        self._around(instance, before, function)
+        try:
+            function(**self.fixtures.arguments(function, rows[item.row]))
+        finally:
+            self._around(instance, after, function)
+
+    def _around(self, instance: object, name: str, function: object) -> None:
+        found = self.names.get(name) if instance is None else getattr(instance, name, None)
+        if callable(found):
+            _call_with_optional(found, function)
+
+    def _method(self, cls: type, name: str) -> None:
+        found = getattr(cls, name, None)
+        if callable(found):
+            found()
+
+    def _call(self, name: str) -> None:
+        found = self.names.get(name)
+        if callable(found):
+            _call_with_optional(found, sys.modules.get("tests"))
+
+
+def _call_with_optional(function: Callable[..., object], argument: object) -> None:
+    """Set-up functions may take what they prepare, or nothing."""
+    import inspect  # noqa: PLC0415  loaded with the fixtures
+
+    takes = len(inspect.signature(function).parameters)
+    function(*[argument][:takes])
+
+
+def silence() -> None:
+    """Standard streams of a runner lead nowhere: tests may print, and may not read."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
