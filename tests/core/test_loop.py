@@ -97,6 +97,13 @@ def test_what_a_strategy_hands_to_the_next_trial(
     assert len(script.reflected) == reflections
 
 
+@pytest.mark.parametrize("strategy", [Strategy.RETRY, Strategy.LAST_ATTEMPT])
+def test_lessons_of_before_are_kept_from_a_strategy_without_lessons(strategy: Strategy) -> None:
+    script = Script()
+    outcome_of(script.parts(strategy=strategy, memory=SlidingWindow(3, (Reflection("read all", 0),))))
+    assert [context.lessons for context in script.acted] == [(), (), ()]
+
+
 def test_the_previous_trial_comes_with_its_reflection() -> None:
     script = Script()
     outcome_of(script.parts(strategy=Strategy.LAST_ATTEMPT_AND_REFLEXION, max_trials=2))
@@ -206,7 +213,8 @@ def test_wall_time_ends_the_loop() -> None:
     assert (len(outcome.trials), outcome.stop_reason) == (2, StopReason.TIME)
 
 
-def test_a_rule_sees_every_trial_twice() -> None:
+@pytest.mark.parametrize("lessons", [["read all"], [None]], ids=["a lesson", "no lesson"])
+def test_a_rule_sees_every_trial_twice(lessons: list[str | None]) -> None:
     seen: list[tuple[int, bool]] = []
 
     class Watching:
@@ -214,8 +222,8 @@ def test_a_rule_sees_every_trial_twice() -> None:
             seen.append((len(progress.trials), progress.trials[-1].reflection is not None))
             return None
 
-    outcome_of(Script().parts(Watching(), max_trials=2))
-    assert seen == [(1, False), (1, True)]
+    outcome_of(Script(lessons=lessons).parts(Watching(), max_trials=2))
+    assert seen == [(1, False), (1, lessons != [None])]
 
 
 @pytest.mark.parametrize(

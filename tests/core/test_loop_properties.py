@@ -76,7 +76,7 @@ rarely = st.integers(0, 29).map(lambda drawn: drawn == 13)
 rows = st.builds(
     Row,
     act_calls=calls,
-    output=st.sampled_from(["A", "B", "C", "D", "E", "F", "G", None]),
+    output=st.sampled_from(["A", "B", "C", "D", "E", "F", None]),
     act_faults=rarely,
     score=st.sampled_from([0.0, 0.25, 0.5, 0.5, 0.52, 0.52, 0.6, 1.0]),
     graded=st.sampled_from([True, True, False]),
@@ -272,7 +272,7 @@ def play(table: Table) -> tuple[Outcome, Player]:
     return anyio.run(reflexion.run, TASK), player
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(tables)
 def test_the_loop_agrees_with_a_simple_model_of_it(table: Table) -> None:
     expected = expect(table)

@@ -111,6 +111,11 @@ def test_an_output_may_stay_if_its_check_was_disputed() -> None:
     assert rule.check(progress(make_trial(1, "A", disputes="case:1"), make_trial(2, "B"), make_trial(3, "A"))) is None
 
 
+def test_an_output_defended_once_may_stay_on() -> None:
+    trials = make_trial(1, "A", disputes="case:1"), make_trial(2, "A"), make_trial(3, "A")
+    assert RepeatedOutput().check(progress(*trials)) is None
+
+
 def test_a_dispute_frees_its_own_output_only() -> None:
     trials = make_trial(1, "A", disputes="case:1"), make_trial(2, "B"), make_trial(3, "B")
     assert RepeatedOutput().check(progress(*trials)) is StopReason.REPEATED_OUTPUT

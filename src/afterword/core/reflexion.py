@@ -6,6 +6,7 @@ one synchronous door.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -142,8 +143,21 @@ class Reflexion:
         events: EventSink | None = None,
         clock: Clock | None = None,
     ) -> Outcome:
-        """`run` for code that is not asynchronous; it starts an event loop of its own."""
+        """`run` for code that is not asynchronous; it starts an event loop of its own.
+
+        Raises:
+            InputError: an event loop is running here already.
+        """
+        _refuse_inside_an_event_loop()
         return anyio.run(partial(self.run, task, arm=arm, seed=seed, recorder=recorder, events=events, clock=clock))
+
+
+def _refuse_inside_an_event_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise InputError("run_sync was called inside an event loop (a notebook has one); write `await ….run(task)` instead")
 
 
 def _strategy(strategy: Strategy | str | None, reflector: bool) -> Strategy:

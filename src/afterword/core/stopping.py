@@ -113,7 +113,7 @@ class Cancellation:
 class RepeatedOutput:
     """The last output equals an earlier one, whichever: A, B, A is caught.
 
-    An earlier output whose trial disputed a check does not count: there the same program may be right to
+    An output over which a trial disputed a check does not count: there the same program may be right to
     stay. Off for arms that sample, where a repetition is only chance.
     """
 
