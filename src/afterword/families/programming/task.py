@@ -1,0 +1,36 @@
+"""A programming task: what the actor sees, and beside it, apart, how its program is judged.
+
+`task` alone goes into the loop's prompts; the suites go to evaluators. So no held-out text can reach an actor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from afterword.core.records import Limits, Task
+from afterword.evaluators.function_tests.suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class ProgrammingTask:
+    """A program to be written and the checks on it."""
+
+    task: Task
+    """`inputs` hold `entry_point`, `language` and, where it is stated, `signature`."""
+    visible: Suite
+    """The checks whose feedback the loop sees."""
+    held_out: Suite | None = None
+    """The checks that accept or reject at the end; None: nothing does."""
+    limits: Limits = field(default_factory=Limits)
+    """What one verdict may use."""
+    python: Path | None = None
+    """The interpreter that runs the program; None: the one that runs this."""
+
+
+def task_inputs(entry_point: str, signature: str | None = None) -> dict[str, object]:
+    """The inputs of a Python task."""
+    inputs: dict[str, object] = {"entry_point": entry_point, "language": "python"}
+    if signature:
+        inputs["signature"] = signature
+    return inputs

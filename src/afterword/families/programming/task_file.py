@@ -1,0 +1,187 @@
+"""`task.toml`: its keys, their types, and one plain line for whatever is wrong with it.
+
+Apart from the folder's other files, since every message here has to name the line of a key.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import keyword
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from afterword.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from afterword.families.programming.task_schema import TaskFile
+
+LANGUAGES = ("python",)
+MIN_MEMORY_MB = 64
+_KEYS = {
+    "id": "a name",
+    "instructions": "a text",
+    "entry_point": "the name of the function or class",
+    "signature": "a text",
+    "language": "a text",
+    "python": "the path of an interpreter",
+    "timeout_s": "a number of seconds",
+    "memory_mb": "a whole number of megabytes",
+    "split": "a number between 0 and 1",
+    "seed": "a whole number",
+}
+_REQUIRED_EXAMPLES = {
+    "id": 'id = "my-task"',
+    "instructions": 'instructions = "What the program has to do."',
+    "entry_point": 'entry_point = "my_function"',
+}
+
+
+def read_text(path: Path, remedy: str) -> str:
+    """The text of a file that has to be there and not empty.
+
+    Raises:
+        InputError: it is missing, unreadable, empty or not UTF-8.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"the file is missing; {remedy}", file=path) from None
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror}); {remedy}", file=path) from None
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError("expected UTF-8 text, found other bytes; save it as UTF-8", file=path, line=line) from None
+    if not text.strip():
+        raise InputError(f"the file is empty; {remedy}", file=path)
+    return text
+
+
+def read_task_file(path: Path) -> TaskFile:
+    """Reads and checks `task.toml`.
+
+    Raises:
+        InputError: with the file, the line and what to do.
+    """
+    text = read_text(path, "write id, instructions and entry_point into it (see: afterword new)")
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+)", str(error))
+        line = int(found.group(1)) if found else text.count("\n") + 1
+        what = re.sub(r"\s*\(at .*\)\Z", "", str(error))
+        raise InputError(f"this is not valid TOML: {what}; mend this line", file=path, line=line) from None
+    except RecursionError:
+        raise InputError("this is nested too deeply; write the keys one by one", file=path) from None
+    return _Checked(path, text, values).task_file()
+
+
+class _Checked:
+    """The checks on one file, which share its path and text for their messages."""
+
+    def __init__(self, path: Path, text: str, values: dict[str, object]) -> None:
+        self._path = path
+        self._lines = text.split("\n")
+        self._values = values
+
+    def task_file(self) -> TaskFile:
+        from pydantic import ValidationError
+
+        from afterword.families.programming.task_schema import TaskFile
+
+        values = dict(self._values)
+        if isinstance(values.get("python"), str):
+            values["python"] = Path(str(values["python"])).expanduser()
+        try:
+            parsed = TaskFile.model_validate(values)
+        except ValidationError as error:
+            # An unknown key first: it is often the misspelling of one that then is missing.
+            details = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+            self._explain(details[0])
+        self._check_names(parsed)
+        self._check_numbers(parsed)
+        stated = {
+            "id": parsed.id.strip(),
+            "signature": self._signature(parsed),
+            "python": self._interpreter(parsed.python),
+        }
+        return parsed.model_copy(update=stated)
+
+    def _explain(self, detail: ErrorDetails) -> NoReturn:
+        key = str(detail["loc"][0])
+        if detail["type"] == "extra_forbidden":
+            close = difflib.get_close_matches(key, _KEYS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known keys are {', '.join(_KEYS)}"
+            self._fail(f"unknown key {key!r}; {hint}", key)
+        if key not in self._values:
+            self._fail(f"the key {key!r} is missing; add a line such as: {_REQUIRED_EXAMPLES[key]}", None)
+        self._fail(f"{key} must be {_KEYS[key]}, found {self._values[key]!r}; change it", key)
+
+    def _check_names(self, parsed: TaskFile) -> None:
+        if not parsed.id.strip() or not parsed.id.isprintable() or len(parsed.id) > 200:
+            self._fail(f"id must be one short line of text, found {parsed.id!r}; change it", "id")
+        if not parsed.instructions.strip():
+            self._fail("instructions are empty; say what the program has to do", "instructions")
+        name = parsed.entry_point
+        if not name.isidentifier() or keyword.iskeyword(name):
+            self._fail(f"entry_point must be a Python name, found {name!r}; change it", "entry_point")
+        if parsed.language not in LANGUAGES:
+            self._fail(f"unsupported language {parsed.language!r}; supported: {', '.join(LANGUAGES)}", "language")
+
+    def _check_numbers(self, parsed: TaskFile) -> None:
+        if not parsed.timeout_s > 0:
+            self._fail(f"timeout_s must be above 0 seconds, found {parsed.timeout_s!r}; change it", "timeout_s")
+        if parsed.memory_mb < MIN_MEMORY_MB:
+            self._fail(
+                f"memory_mb must be at least {MIN_MEMORY_MB}, found {parsed.memory_mb!r}; change it", "memory_mb"
+            )
+        if parsed.split is not None and not 0 < parsed.split < 1:
+            self._fail(f"split must be between 0 and 1, found {parsed.split!r}; change it, e.g. split = 0.3", "split")
+        if parsed.seed < 0:
+            self._fail(f"seed must not be negative, found {parsed.seed!r}; change it", "seed")
+
+    def _signature(self, parsed: TaskFile) -> str | None:
+        if parsed.signature is None or not parsed.signature.strip():
+            return None
+        signature = parsed.signature.strip()
+        word = re.escape(parsed.entry_point)
+        if re.match(rf"{word}\s*\(", signature):
+            signature = f"def {signature}"
+        if not re.search(rf"^(?:(?:async\s+)?def\s+{word}\s*[\[(]|class\s+{word}\b)", signature, re.MULTILINE):
+            self._fail(
+                f"signature does not define {parsed.entry_point!r}; write it as: def {parsed.entry_point}(...):",
+                "signature",
+            )
+        if not signature.endswith((":", '"""', "'''")):
+            signature += ":"
+        body = "\n    pass\n"
+        try:
+            ast.parse(signature + body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            shown = signature if len(signature) <= 200 else f"{signature[:200]}…"
+            self._fail(f"signature is not valid Python: {shown!r}; mend it", "signature")
+        return signature
+
+    def _interpreter(self, python: Path | None) -> Path | None:
+        if python is None:
+            return None
+        path = python if python.is_absolute() else self._path.parent / python
+        if not path.is_file():
+            self._fail(f"python names no file: {str(python)!r}; give the path of an interpreter", "python")
+        if not os.access(path, os.X_OK):
+            self._fail(f"python cannot be executed: {str(python)!r}; give the path of an interpreter", "python")
+        return path.absolute()  # not resolved: a link in a virtual environment is what makes it one
+
+    def _fail(self, message: str, key: str | None) -> NoReturn:
+        raise InputError(message, file=self._path, line=None if key is None else self._line_of(key))
+
+    def _line_of(self, key: str) -> int | None:
+        pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
+        return next((number for number, line in enumerate(self._lines, start=1) if pattern.match(line)), None)

@@ -1,0 +1,132 @@
+"""A task as a folder: `task.toml` and its checks, read and refused with one plain line where something is wrong.
+
+Everything that can be known without running a program is checked here, before any money is spent.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afterword.core.records import Limits, Task
+from afterword.errors import InputError
+from afterword.evaluators.function_tests.splitting import split
+from afterword.evaluators.function_tests.suite import Suite
+from afterword.families.programming.case_file import read_cases
+from afterword.families.programming.task import ProgrammingTask, task_inputs
+from afterword.families.programming.task_file import read_task_file, read_text
+
+if TYPE_CHECKING:
+    from afterword.families.programming.task_schema import TaskFile
+
+__all__ = ["ProgrammingTask", "load_task_folder"]
+
+_VISIBLE = ("visible_tests.py", "visible_cases.jsonl")
+_HELD_OUT = ("held_out_tests.py", "held_out_cases.jsonl")
+
+
+def load_task_folder(path: Path) -> ProgrammingTask:
+    """Reads a task folder.
+
+    Raises:
+        InputError: something is missing, broken or contradictory; the message names file, line and remedy.
+    """
+    _refuse_no_folder(path)
+    stated = read_task_file(path / "task.toml")
+    _refuse_misnamed(path)
+    visible_file, held_out_file = _find(path, _VISIBLE), _find(path, _HELD_OUT)
+    if visible_file is None and held_out_file is not None:
+        raise InputError(
+            f"there are held-out checks and no visible ones; rename this file to visible{held_out_file.name[8:]} and "
+            "write split = 0.3 into task.toml, or add visible checks",
+            file=held_out_file,
+        )
+    if visible_file is None:
+        raise InputError("there are no checks; add visible_tests.py or visible_cases.jsonl", file=path / _VISIBLE[0])
+    visible = _read_suite(visible_file, stated)
+    held_out = None
+    if held_out_file is not None:
+        if stated.split is not None:
+            raise InputError(
+                f"split is for one file of checks, found {held_out_file.name} too; remove split or that file",
+                file=path / "task.toml",
+            )
+        held_out = _read_suite(held_out_file, stated)
+        _refuse_same(visible_file, held_out_file)
+    elif stated.split is not None:
+        visible, held_out = split(visible, stated.split, stated.seed)
+    task = Task(stated.id, stated.instructions, task_inputs(stated.entry_point, stated.signature))
+    limits = Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb)
+    return ProgrammingTask(task, visible, held_out, limits, stated.python)
+
+
+def _refuse_no_folder(path: Path) -> None:
+    if path.is_dir():
+        return
+    if path.is_file():
+        raise InputError(f"expected a task folder, found a file; give its folder {str(path.parent)!r}", file=path)
+    raise InputError("there is no such task folder; make one with: afterword new FOLDER", file=path)
+
+
+def _refuse_misnamed(path: Path) -> None:
+    """A file of checks under a slightly wrong name would be left out without a word."""
+    known = (*_VISIBLE, *_HELD_OUT)
+    for file in sorted(path.iterdir()):
+        if file.suffix in (".py", ".jsonl", ".json") and file.name not in known:
+            close = difflib.get_close_matches(file.name.lower(), known, n=1, cutoff=0.85)
+            if close and not (path / close[0]).exists():
+                raise InputError(f"a file of this name is not read; rename it to {close[0]}", file=file)
+
+
+def _find(path: Path, names: tuple[str, str]) -> Path | None:
+    found = [path / name for name in names if (path / name).exists()]
+    if len(found) > 1:
+        raise InputError(f"found {names[0]} and {names[1]}; keep one of them", file=found[1])
+    return found[0] if found else None
+
+
+def _read_suite(file: Path, stated: TaskFile) -> Suite:
+    text = read_text(file, f"write checks of {stated.entry_point} into it")
+    if file.suffix == ".jsonl":
+        return Suite.from_cases(read_cases(text, file), entry_point=stated.entry_point, file=file)
+    suite = Suite.from_source(text, entry_point=stated.entry_point, file=file)
+    if not re.search(rf"\b{re.escape(stated.entry_point)}\b", text):
+        raise InputError(
+            f"the tests never use {stated.entry_point!r}; correct entry_point in task.toml or import it in the tests",
+            file=file,
+        )
+    return suite
+
+
+def _refuse_same(visible: Path, held_out: Path) -> None:
+    """Held-out checks that are all visible too accept whatever the loop passed."""
+    if visible.suffix != held_out.suffix:
+        return
+    seen, hidden = _statements(visible), _statements(held_out)
+    if hidden <= seen:
+        raise InputError(
+            f"every check in it stands in {visible.name} too; write held-out checks of their own", file=held_out
+        )
+
+
+def _statements(file: Path) -> frozenset[str]:
+    """What a file of checks says, regardless of layout, comments and order."""
+    text = file.read_text(encoding="utf-8-sig")
+    if file.suffix == ".jsonl":
+        rows: list[dict[str, object]] = [json.loads(line) for line in text.split("\n") if line.strip()]
+        asked = ({"args": [], "kwargs": {}, **row} for row in rows)
+        return frozenset(
+            json.dumps({key: row.get(key) for key in ("args", "kwargs", "expected", "raises")}, sort_keys=True)
+            for row in asked
+        )
+    body = ast.parse(text).body
+    return frozenset(
+        ast.dump(node)
+        for node in body
+        if not isinstance(node, (ast.Import, ast.ImportFrom))
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )
