@@ -16,12 +16,15 @@ from afterword.cli import options
 from afterword.cli.jsonl import Row, field, read_rows
 from afterword.cli.text import shortened
 from afterword.core.records import Feedback, Limits
-from afterword.errors import InputError
+from afterword.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from afterword.evaluators.function_tests import JudgePool
 
 DISAGREES = 1
+FAULTED = 3
+
+Verdict = Feedback | Fault
 
 
 def evaluate(
@@ -32,7 +35,7 @@ def evaluate(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge many solutions. Where rows say what to `expect`, the exit code is 1 unless all verdicts agree."""
+    """Judge many solutions. Where rows say what to `expect`, the exit code is 1 unless all verdicts agree; it is 3 where one could not be reached."""
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs takes a number from 1, found {jobs}")
     if not timeout_s > 0 or memory_mb < 1:
@@ -51,8 +54,10 @@ class Expectation:
     either: bool
     """Whether passing or not is beside the point of the row."""
 
-    def agrees(self, verdict: Feedback) -> bool:
+    def agrees(self, verdict: Verdict) -> bool:
         """Whether the verdict is one of those expected."""
+        if isinstance(verdict, Fault):
+            return False
         if self.either:
             return True
         return verdict.passed == self.passed and (verdict.passed or verdict.reason in self.reasons)
@@ -78,12 +83,14 @@ class Tally:
     passed: int = 0
     expecting: int = 0
     differing: int = 0
+    faulted: int = 0
 
-    def tell(self, case: Case, verdict: Feedback) -> None:
+    def tell(self, case: Case, verdict: Verdict) -> None:
         """Prints one verdict."""
         differs = case.expectation is not None and not case.expectation.agrees(verdict)
         self.judged += 1
-        self.passed += verdict.passed
+        self.faulted += isinstance(verdict, Fault)
+        self.passed += isinstance(verdict, Feedback) and verdict.passed
         self.expecting += case.expectation is not None
         self.differing += differs
         sys.stdout.write((_json_line(case, verdict) if self.as_json else _text_line(case, verdict, differs)) + "\n")
@@ -93,7 +100,12 @@ class Tally:
         """The last line for a person."""
         agreeing = self.expecting - self.differing
         agreement = f", {agreeing} of {self.expecting} as expected" if self.expecting else ""
-        return f"{self.passed} of {self.judged} passed{agreement}"
+        faults = f", {self.faulted} without a verdict" if self.faulted else ""
+        return f"{self.passed} of {self.judged} passed{agreement}{faults}"
+
+    def exit_code(self) -> int:
+        """3 where a verdict is missing, 1 where one is not as expected, else 0."""
+        return FAULTED if self.faulted else DISAGREES if self.differing else 0
 
 
 def _case(row: Row) -> Case:
@@ -129,13 +141,13 @@ async def _evaluate(cases: list[Case], limits: Limits, jobs: int, allow_weak: bo
         await _judge_all(cases, limits, judges, jobs, tally)
     if not as_json:
         sys.stdout.write(tally.summary() + "\n")
-    return DISAGREES if tally.differing else 0
+    return tally.exit_code()
 
 
 async def _judge_all(cases: list[Case], limits: Limits, judges: JudgePool, jobs: int, tally: Tally) -> None:
     """Judges `jobs` cases at a time and tells the verdicts in the order of the cases."""
     waiting = iter(enumerate(cases))
-    verdicts: dict[int, Feedback] = {}
+    verdicts: dict[int, Verdict] = {}
 
     async def work() -> None:
         for index, case in waiting:
@@ -148,14 +160,16 @@ async def _judge_all(cases: list[Case], limits: Limits, judges: JudgePool, jobs:
             group.start_soon(work)
 
 
-async def _judge(case: Case, limits: Limits, judges: JudgePool) -> Feedback:
-    from afterword.evaluators.function_tests import Suite
+async def _judge(case: Case, limits: Limits, judges: JudgePool) -> Verdict:
+    try:
+        return await judges.judge_text(case.solution, case.tests, case.entry_point, limits)
+    except Fault as fault:
+        return fault  # one row without a verdict does not stop the others
 
-    suite = Suite.from_source(case.tests, entry_point=case.entry_point)
-    return await judges.judge(case.solution, suite, limits)
 
-
-def _json_line(case: Case, verdict: Feedback) -> str:
+def _json_line(case: Case, verdict: Verdict) -> str:
+    if isinstance(verdict, Fault):
+        return json.dumps({"id": case.id, "passed": None, "reason": "faulted", "feedback": str(verdict)})
     told = {
         "id": case.id,
         "passed": verdict.passed,
@@ -170,7 +184,9 @@ def _json_line(case: Case, verdict: Feedback) -> str:
     return json.dumps(told)
 
 
-def _text_line(case: Case, verdict: Feedback, differs: bool) -> str:
+def _text_line(case: Case, verdict: Verdict, differs: bool) -> str:
+    if isinstance(verdict, Fault):
+        return f"? {shortened(case.id, 40):<32} faulted  {shortened(str(verdict), 70)}"
     mark = "✓" if verdict.passed else "✗"
     counts = f"{verdict.checks_passed}/{len(verdict.checks)}"
     note = "  NOT AS EXPECTED" if differs else ""

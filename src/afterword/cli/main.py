@@ -55,7 +55,10 @@ def main(arguments: list[str] | None = None) -> Never:
 def exit_code_of(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns its exit code; errors are one line on stderr."""
     try:
-        code = app(arguments, standalone_mode=False)
+        try:
+            code = app(arguments, standalone_mode=False)
+        except BaseExceptionGroup as group:
+            raise first_of_group(group) from None
     except typer.TyperException as error:
         return _fail(error.format_message(), BAD_INPUT)
     except InputError as error:
@@ -72,6 +75,20 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
         traceback.print_exc()
         return _fail(f"this is a bug in afterword ({type(error).__name__}); the lines above say where", FAULTED)
     return code if isinstance(code, int) else 0
+
+
+def first_of_group(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error that tells most of those that ended a task group: an interruption, then one of our own."""
+    leaves: list[BaseException] = []
+    waiting: list[BaseException] = [group]
+    while waiting:
+        error = waiting.pop()
+        if isinstance(error, BaseExceptionGroup):
+            waiting.extend(error.exceptions)
+        else:
+            leaves.append(error)
+    order = (KeyboardInterrupt, InputError, AfterwordError, BaseException)
+    return min(leaves, key=lambda leaf: next(rank for rank, kind in enumerate(order) if isinstance(leaf, kind)))
 
 
 def _fail(message: str, code: int) -> int:
