@@ -26,7 +26,6 @@ from afterword.models.weights import REPOSITORY, Weights
 if TYPE_CHECKING:
     import httpx
 
-_BLOCK = 1 << 20
 _PART_TIMEOUT_S = 900.0
 _HUB_TRIES = 3
 
@@ -99,7 +98,7 @@ def _fetch_rest(
             return f"it answered {response.status_code}"
         done = start if response.status_code == 206 else 0
         with partial.open("ab" if done else "wb") as stream:
-            for block in response.iter_bytes(_BLOCK):
+            for block in response.iter_bytes():
                 if done + len(block) > weights.size:
                     partial.unlink()
                     return "it served a larger file"

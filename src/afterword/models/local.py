@@ -70,9 +70,18 @@ class _Running:
 class LocalServer:
     """The child process that serves one file, started when it is first needed."""
 
-    def __init__(self, file: Path, name: str, options: ModelOptions, *, engine: Sequence[str] = ENGINE) -> None:
+    def __init__(
+        self,
+        file: Path,
+        name: str,
+        options: ModelOptions,
+        *,
+        engine: Sequence[str] = ENGINE,
+        log_folder: Path | None = None,
+    ) -> None:
         self.file = file
         self._engine = engine
+        self._log_folder = log_folder
         self._name = name
         self._options = options
         self._turn = anyio.Lock()
@@ -94,7 +103,7 @@ class LocalServer:
                 await self._end(running)
                 raise CallTimeout(f"{error} ({self._see_log()})", model=self._name) from error
             except (ModelUnreachable, ServerFault) as error:
-                how = await _ending(running.process)
+                how = await _ending(running.process) or f"failed: {error}"
                 await self._end(running)
                 raise ServerFault(
                     f"the local model server {how}; {self._see_log()}; the next call starts it anew", model=self._name
@@ -138,7 +147,7 @@ class LocalServer:
 
     async def _start(self, stack: AsyncExitStack) -> Process:
         if self._log is None:
-            descriptor, path = tempfile.mkstemp(prefix="afterword-local-", suffix=".log")
+            descriptor, path = tempfile.mkstemp(prefix="afterword-local-", suffix=".log", dir=self._log_folder)
             os.close(descriptor)
             self._log = Path(path)
         environment = {name: value for name, value in os.environ.items() if not _SECRET_VARIABLE.search(name)}
@@ -176,7 +185,7 @@ class LocalServer:
         except TimeoutError:
             said = f"the model was not loaded within {_START_S:g} s"
         except (anyio.IncompleteRead, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            said = f"it {await _ending(process)}"
+            said = f"it {await _ending(process) or 'does not answer'}"
         raise ServerFault(
             f"the local model server does not start: {' '.join(said.split())}; {self._see_log()}", model=self._name
         )
@@ -191,7 +200,8 @@ class LocalModel:
     """A `Model` over a shared local server."""
 
     def __init__(self, server: LocalServer, name: str, options: ModelOptions) -> None:
-        self._server = server
+        self.server = server
+        """Shared by the roles that use the same file."""
         self._name = name
         self._options = options
 
@@ -208,7 +218,7 @@ class LocalModel:
     @property
     def description(self) -> Mapping[str, object]:
         """What a recording says besides the name: the file and its hash."""
-        file = self._server.file
+        file = self.server.file
         sha256 = known_sha256(file)
         if sha256 is None:
             sha256 = sha256_of(file)
@@ -220,8 +230,8 @@ class LocalModel:
         Raises:
             ModelFault: no usable answer; a crashed server is started anew by the next call.
         """
-        reply = await self._server.complete(request)
-        return replace(reply, model=self._server.file.name)
+        reply = await self.server.complete(request)
+        return replace(reply, model=self.server.file.name)
 
 
 @asynccontextmanager
@@ -273,12 +283,12 @@ async def _kill(process: Process) -> None:
 
 
 async def _ending(process: Process) -> str:
-    """How the process ended, or that it did not."""
+    """How the process ended; empty if it did not."""
     with anyio.move_on_after(2.0):
         await process.wait()
     code = process.returncode
     if code is None:
-        return "does not answer"
+        return ""
     if code < 0:
         try:
             return f"was ended by {signal.Signals(-code).name}"
