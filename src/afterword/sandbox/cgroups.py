@@ -44,8 +44,9 @@ class ControlGroups:
         self._sweep()
 
     @property
-    def controllers(self) -> tuple[str, ...]:
-        return tuple(self._parents)
+    def limit_processes(self) -> bool:
+        """Whether groups can be made here that bound the number of processes."""
+        return "unified" in self._parents or "pids" in self._parents
 
     def make(self) -> dict[str, str]:
         """A new group's folders by controller; empty where groups cannot be made."""

@@ -8,14 +8,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol, Self
 
+import anyio
+
 from afterword.core.protocols import Sandbox
 from afterword.errors import InputError, SandboxFault
+from afterword.sandbox.launchers import Bare, Bubblewrap, Launcher, Seatbelt
 from afterword.sandbox.namespaced import NamespaceSandbox
+from afterword.sandbox.spawned import SpawnedSandbox
 
 Level = Literal["namespaces", "bubblewrap", "seatbelt", "process"]
 STRONG: tuple[Level, ...] = ("namespaces", "bubblewrap")
@@ -55,16 +60,31 @@ def _namespaces(options: Options) -> TryableSandbox:
         python=options.python,
         workers=options.workers,
         readable=options.readable,
-        environment=options.environment,
+        extra_environment=options.environment,
     )
 
 
-_LEVELS: dict[Level, Callable[[Options], TryableSandbox]] = {"namespaces": _namespaces}
+def _spawned(launcher: Callable[[], Launcher], options: Options) -> TryableSandbox:
+    return SpawnedSandbox(
+        launcher(),
+        python=options.python,
+        workers=options.workers,
+        readable=options.readable,
+        extra_environment=options.environment,
+    )
+
+
+_LEVELS: dict[Level, Callable[[Options], TryableSandbox]] = {
+    "namespaces": _namespaces,
+    "bubblewrap": partial(_spawned, Bubblewrap),
+    "seatbelt": partial(_spawned, Seatbelt),
+    "process": partial(_spawned, Bare),
+}
 
 
 async def probe(*, python: Path | None = None) -> tuple[LevelReport, ...]:
     """Tries each level, strongest first, by running a program in it."""
-    options = Options(_interpreter(python), 1, (), {})
+    options = Options(await _interpreter(python), 1, (), {})
     return tuple([await _report(level, options) for level in _LEVELS])
 
 
@@ -92,7 +112,7 @@ async def open_sandbox(
         InputError: Only a weak level works, or the one asked for is weak, and `allow_weak` is not given.
         SandboxFault: The level asked for does not work here.
     """
-    options = Options(_interpreter(python), workers or os.cpu_count() or 1, tuple(readable), environment or {})
+    options = Options(await _interpreter(python), workers or os.cpu_count() or 1, tuple(readable), environment or {})
     if level is not None:
         _refuse_weak(level, allow_weak, why="it was asked for")
     candidates = [level] if level is not None else list(_LEVELS)
@@ -100,26 +120,33 @@ async def open_sandbox(
     for candidate in candidates:
         if level is None and candidate not in STRONG:
             _refuse_weak(candidate, allow_weak, why="; ".join(reasons))
-        report = await _report(candidate, options)
-        if report.works:
-            async with _opened(candidate, options) as sandbox:
-                yield sandbox
-            return
-        reasons.append(f"{candidate}: {report.why_not}")
+        proved = _proved(candidate, options)
+        try:
+            sandbox = await proved.__aenter__()
+        except SandboxFault as fault:
+            reasons.append(f"{candidate}: {fault}")
+            continue
+        async with AsyncExitStack() as stack:
+            stack.push_async_exit(proved)
+            yield sandbox
+        return
     raise SandboxFault(f"no sandbox works here ({'; '.join(reasons)}); see `afterword doctor`")
 
 
-def _opened(level: Level, options: Options) -> AbstractAsyncContextManager[TryableSandbox]:
-    return _LEVELS[level](options)
+@asynccontextmanager
+async def _proved(level: Level, options: Options) -> AsyncIterator[Sandbox]:
+    """A sandbox that has run something. Raises SandboxFault where it cannot."""
+    async with _LEVELS[level](options) as sandbox:
+        await sandbox.try_out()
+        yield sandbox
 
 
 async def _report(level: Level, options: Options) -> LevelReport:
     try:
-        async with _opened(level, options) as sandbox:
-            await sandbox.try_out()
+        async with _proved(level, options):
+            return LevelReport(level, works=True)
     except SandboxFault as fault:
         return LevelReport(level, works=False, why_not=str(fault))
-    return LevelReport(level, works=True)
 
 
 def _refuse_weak(level: Level, allow_weak: bool, *, why: str) -> None:
@@ -130,8 +157,22 @@ def _refuse_weak(level: Level, allow_weak: bool, *, why: str) -> None:
         )
 
 
-def _interpreter(python: Path | None) -> Path:
-    chosen = python or Path(sys.executable)
-    if not chosen.is_file():
-        raise InputError(f"expected a Python interpreter, found no file at {str(chosen)!r}")
-    return chosen.absolute()
+async def _interpreter(python: Path | None) -> Path:
+    """An absolute path, its symlinks kept: a virtual environment is told by where it was called."""
+    if python is None:
+        return Path(sys.executable)
+    try:
+        with anyio.fail_after(30):
+            answer = await anyio.run_process([str(python), "-I", "-c", _VERSION_CHECK], check=False)
+    except (OSError, TimeoutError) as error:
+        raise InputError(f"expected a Python interpreter at {str(python)!r}, found: {error}") from error
+    if answer.stdout.strip() != b"True":
+        raise InputError(f"expected a Python interpreter, 3.8 or later, at {str(python)!r}; it does not answer as one")
+    return _absolute(python)
+
+
+_VERSION_CHECK = "import sys; print(sys.version_info >= (3, 8))"
+
+
+def _absolute(path: Path) -> Path:
+    return Path.cwd() / path

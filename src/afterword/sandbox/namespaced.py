@@ -19,9 +19,10 @@ from anyio.abc import TaskGroup
 from afterword.core.records import Limits, RunResult
 from afterword.errors import SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
+from afterword.sandbox.environment import environment
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
-from afterword.sandbox.zygotes import ENVIRONMENT, PATH, View, Zygote, ZygoteLost
+from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
 
 LEVEL = "namespaces"
 _TRIES = 3
@@ -155,22 +156,20 @@ class CellPeer:
 
     isolation = LEVEL
 
-    def __init__(self, cell: Cell, fd: int) -> None:
+    def __init__(self, cell: Cell, ours: socket.socket) -> None:
         self._cell = cell
-        self._fd: int | None = fd
+        self._socket = ours
 
     def detach(self) -> int:
-        if self._fd is None:
-            raise SandboxFault("the socket of this peer was taken already")
-        fd, self._fd = self._fd, None
-        return fd
+        if self._socket.fileno() < 0:
+            raise SandboxFault("the socket of this peer was taken or closed already")
+        return self._socket.detach()
 
     async def wait(self) -> RunResult:
         return await self._cell.wait()
 
     async def close(self) -> None:
-        if self._fd is not None:
-            os.close(self.detach())
+        self._socket.close()
         await self._cell.close()
 
 
@@ -183,9 +182,9 @@ class NamespaceSandbox:
         python: Path,
         workers: int,
         readable: Sequence[Path] = (),
-        environment: Mapping[str, str] | None = None,
+        extra_environment: Mapping[str, str] | None = None,
     ) -> None:
-        self._environment = {**ENVIRONMENT, "PATH": search_path(readable), **(environment or {})}
+        self._variables = environment(HOME, readable, extra_environment)
         groups = ControlGroups()
         self._submissions = Pool(View(python, toolchain=False), groups, workers)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
@@ -197,10 +196,14 @@ class NamespaceSandbox:
 
     async def open(self, source: str, limits: Limits) -> CellPeer:
         ours, theirs = socket.socketpair()
-        with ours, theirs:
-            payload = source.encode("utf-8", "surrogatepass")
-            cell = await self._begin("submission", payload, limits, peer=theirs.fileno(), streams=1)
-            return CellPeer(cell, ours.detach())
+        try:
+            with theirs:
+                payload = source.encode("utf-8", "surrogatepass")
+                cell = await self._begin("submission", payload, limits, peer=theirs.fileno(), streams=1)
+                return CellPeer(cell, ours)
+        except BaseException:
+            ours.close()
+            raise
 
     async def run(
         self, argv: Sequence[str], files: Mapping[str, bytes], limits: Limits, *, collect: Sequence[str] = ()
@@ -255,7 +258,7 @@ class NamespaceSandbox:
                     sent = (fds.payload, fds.writers[0], fds.writers[-1], peer_fd)
                     try:
                         job = await lease.zygote.begin(
-                            kind, limits, sent, argv=argv, collect=collect, environment=self._environment
+                            kind, limits, sent, argv=argv, collect=collect, variables=self._variables
                         )
                     except ZygoteLost as lost:
                         last = lost
@@ -281,7 +284,8 @@ class NamespaceSandbox:
         tasks, self._tasks = self._tasks, None
         tasks.cancel_scope.cancel()
         try:
-            await tasks.__aexit__(kind, error, traceback)
+            # Without the error of the body, which is not the group's and is to reach the caller as it is
+            await tasks.__aexit__(None, None, None)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._submissions.close()
@@ -329,9 +333,3 @@ class _Descriptors:
     def __exit__(self, *_: object) -> None:
         for fd in (self.payload, *self.writers, *self._readers):
             os.close(fd)
-
-
-def search_path(readable: Sequence[Path]) -> str:
-    """PATH with the `bin` folders of the extra readable ones in front."""
-    extra = [str(folder / "bin") for folder in readable if (folder / "bin").is_dir()]
-    return ":".join([*extra, PATH])

@@ -33,6 +33,7 @@ class Drain:
         self._on_overflow = on_overflow
         self._chunks: list[bytes] = []
         self._done = anyio.Event()
+        self._scope = anyio.CancelScope()
 
     @property
     def content(self) -> bytes:
@@ -40,11 +41,16 @@ class Drain:
 
     async def run(self) -> None:
         try:
-            while await self._step():
-                pass
+            with self._scope:
+                while await self._step():
+                    pass
         finally:
             os.close(self._fd)
             self._done.set()
+
+    def stop(self) -> None:
+        """Gives up on what is still to come."""
+        self._scope.cancel()
 
     async def wait(self) -> None:
         await self._done.wait()

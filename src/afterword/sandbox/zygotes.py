@@ -19,6 +19,7 @@ import anyio
 from afterword.core.records import Limits
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
+from afterword.sandbox.environment import environment, interpreter_environment
 from afterword.sandbox.results import anonymous_file
 
 _MESSAGE_BYTES = 1 << 17
@@ -27,23 +28,9 @@ _ACCEPT_WITHIN_S = 10.0
 _END_WITHIN_S = 5.0
 _STDERR_CHARS = 1_000
 _FOLDER = Path(__file__).parent
+HOME = "/sandbox"
+"""The work folder of a cell, as its program sees it."""
 _BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.zygote import main; del sys.path[0]; main()"
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-ENVIRONMENT = {
-    "HOME": "/sandbox",
-    "LANG": "C.UTF-8",
-    "PATH": PATH,
-    **{f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "RAYON")},
-}
-"""All that a jailed program finds in its environment. One thread per maths library: two cores are shared by many."""
-
-_ZYGOTE_ENVIRONMENT = {
-    **ENVIRONMENT,
-    # The same program gets the same verdict, also where it depends on the order of a set
-    "PYTHONHASHSEED": "0",
-    # glibc reserves 64 MB of address space for each thread's arena: 1 GB would not carry 16 threads
-    "MALLOC_ARENA_MAX": "2",
-}
 
 
 class ZygoteLost(Exception):
@@ -111,7 +98,7 @@ class Zygote:
         *,
         argv: Sequence[str] = (),
         collect: Sequence[str] = (),
-        environment: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> int:
         """Hands over a job (payload, stdout, stderr and peer descriptors) and returns its number once accepted."""
         self._jobs += 1
@@ -121,7 +108,7 @@ class Zygote:
             "limits": asdict(limits),
             "argv": list(argv),
             "collect": list(collect),
-            "environment": dict(environment or {}),
+            "environment": dict(variables or {}),
         }
         try:
             with anyio.fail_after(_ACCEPT_WITHIN_S):
@@ -212,7 +199,7 @@ def _spawn(python: Path, control_fd: int, stderr_fd: int) -> subprocess.Popen[by
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr_fd,
-            env=_ZYGOTE_ENVIRONMENT,
+            env=interpreter_environment(environment(HOME)),
             start_new_session=True,  # out of reach of the terminal's Ctrl-C, which is for the main process to answer
             cwd="/",
         )

@@ -10,20 +10,16 @@ import json
 import os
 import signal
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-from . import landlock, limits, seccomp, syscalls
+from . import landlock, limits, program, seccomp, syscalls
 from .limits import Limits
 from .namespaces import PRIVATE_FOLDERS, WORK
+from .program import COMMAND, SUBMISSION
 
 _PEER_FD = 3
 _COLLECT_CAP = 64 << 20
-SUBMISSION = "submission"
-COMMAND = "command"
-TRIAL = "trial"
-"""What a cell is for: a Python submission that calls go to, a command over files, or only to see that it works."""
 
 
 class Tools(NamedTuple):
@@ -155,7 +151,7 @@ def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
         os.chdir(WORK)
         command = job.kind == COMMAND
         if command:
-            unpack_files(payload)
+            program.unpack_files(payload)
         limits.apply(
             job.limits._replace(processes=job.limits.processes + tools.already_running),
             already_mapped=0 if command else tools.already_mapped,
@@ -172,9 +168,9 @@ def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
     os.close(failure_fd)
     try:
         if command:
-            execute(job.argv, job.environment)
+            program.execute(job.argv, job.environment)
         if job.kind == SUBMISSION:
-            start_worker(_PEER_FD, payload)
+            program.start_worker(_PEER_FD, payload)
         os._exit(0)
     finally:  # whatever a program managed to raise, it never returns into the zygote's code
         os._exit(1)
@@ -198,37 +194,3 @@ def _arrange_descriptors(job: Job, failure_fd: int) -> int:
         os.close(_PEER_FD)
     os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
     return len(kept) - 1
-
-
-def unpack_files(payload: bytes) -> None:
-    """Writes the files of a command below the current folder; the header was made by the main process."""
-    end = payload.index(b"\n")
-    entries: list[Mapping[str, object]] = json.loads(payload[:end])
-    at = end + 1
-    for entry in entries:
-        name, size = str(entry["name"]), int(str(entry["size"]))
-        if os.path.dirname(name):
-            os.makedirs(os.path.dirname(name), exist_ok=True)
-        with open(name, "wb") as file:
-            file.write(payload[at : at + size])
-        at += size
-
-
-def execute(argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    try:
-        os.execvpe(argv[0], list(argv), dict(environment))
-    except OSError as error:
-        os.write(2, f"{argv[0]}: {error.strerror} (PATH={environment.get('PATH', '')})\n".encode())
-        os._exit(127)
-
-
-def start_worker(fd: int, payload: bytes) -> NoReturn:
-    """Runs the submission in this process; its source may be any text, lone surrogates included."""
-    from . import multiprocess, worker
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv[:] = ["solution.py"]
-    multiprocess.without_exec()
-    worker.serve(fd, payload.decode("utf-8", "surrogatepass"), preloaded=True)
-    os._exit(0)

@@ -23,9 +23,7 @@ class ControlGroup:
     def __init__(self, folders: Mapping[str, str]) -> None:
         self._fds: dict[str, int] = {}
         self._in_force: dict[str, int] = {}
-        for folder in folders.values():
-            with open(os.path.join(folder, "cgroup.procs"), "w") as file:
-                file.write(str(os.getpid()))
+        self._folders = folders
         unified = folders.get("unified")
         if unified:
             self._open("memory", unified, "memory.max")
@@ -37,6 +35,20 @@ class ControlGroup:
             self._open("events", folders["memory"], "memory.oom_control")
         if "pids" in folders:
             self._open("pids", folders["pids"], "pids.max")
+
+    def join(self) -> None:
+        """Moves this process into the group; its children are born there."""
+        for folder in self._folders.values():
+            self._write_once(os.path.join(folder, "cgroup.procs"), str(os.getpid()))
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+    @property
+    def limits_processes(self) -> bool:
+        return "pids" in self._fds
 
     @property
     def limits_memory(self) -> bool:

@@ -97,7 +97,7 @@ def _summed(name: str, measure: Callable[[str], int]) -> int:
     return total
 
 
-def apply(limits: Limits, *, already_mapped: int, limit_address_space: bool, limit_processes: bool = True) -> None:
+def apply(limits: Limits, *, already_mapped: int, limit_address_space: bool) -> None:
     """Binds this process and all it starts."""
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_NOFILE, _OPEN_FILES)
@@ -105,8 +105,7 @@ def apply(limits: Limits, *, already_mapped: int, limit_address_space: bool, lim
     resource.setrlimit(resource.RLIMIT_CPU, _capped(resource.RLIMIT_CPU, limits.cpu_ceiling_s, spare=1))
     if limit_address_space:
         _set(resource.RLIMIT_AS, limits.memory_mb * MEGABYTE + already_mapped)
-    if limit_processes:
-        _set(resource.RLIMIT_NPROC, limits.processes)
+    _set(resource.RLIMIT_NPROC, limits.processes)
 
 
 def _set(kind: int, value: int) -> None:

@@ -68,6 +68,7 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     with open("/proc/self/oom_score_adj", "w") as file:  # the cells inherit it: rather they than anything of the host
         file.write("500")
     group = ControlGroup(cast("Mapping[str, str]", message["cgroups"]))
+    group.join()
     others = limits.processes_of_user()
     namespaces.enter(namespaces.Host(readable, strings["hidden"]))
     child = os.fork()

@@ -1,0 +1,381 @@
+"""The levels without a zygote: each program is a fresh interpreter, started by bubblewrap, seatbelt or nothing.
+
+Separate from `namespaced.py` since here the isolation is another program's work, and each job is a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskGroup
+
+from afterword.core.records import Limits, RunResult
+from afterword.errors import SandboxFault
+from afterword.sandbox.cgroups import ControlGroups
+from afterword.sandbox.children import Child
+from afterword.sandbox.environment import environment, interpreter_environment
+from afterword.sandbox.jail.cgroup import ControlGroup
+from afterword.sandbox.jail.limits import Limits as JailLimits
+from afterword.sandbox.launchers import JAIL_FOLDER, Launcher
+from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files
+from afterword.sandbox.streams import Allowance, Drain
+
+_GRACE_S = 0.5
+_LEFTOVER_S = 0.5
+_COLLECT_BYTES = 64 << 20
+_FAILURE_BYTES = 4_000
+_BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.boot import main; del sys.path[0]; main()"
+_JOIN_GROUP = 'echo $$ > "$0" && exec "$@"'
+
+
+class Job:
+    """One launched program, from the main process's side."""
+
+    def __init__(self, launcher: Launcher, limits: Limits) -> None:
+        self.launcher = launcher
+        self.limits = limits
+        self.folder: Path | None = None
+        self.groups: dict[str, str] = {}
+        self.group = ControlGroup({})
+        self.collect: Sequence[str] = ()
+        self._child: Child | None = None
+        self._outputs: list[Drain] = []
+        self._failure: list[Drain] = []
+        self._cause: Cause | None = None
+        self._over = anyio.Event()
+        self._outcome: RunResult | SandboxFault = SandboxFault("the sandbox was closed while the jail ran")
+
+    def started(self, child: Child, outputs: Sequence[int], failure: int) -> tuple[Drain, ...]:
+        """Takes over the reading ends; returns what is to be drained."""
+        self._child = child
+        allowance = Allowance(self.limits.output_bytes)
+        self._outputs = [Drain(fd, allowance, self._overflow) for fd in outputs]
+        self._failure = [Drain(failure, Allowance(_FAILURE_BYTES), self._overflow)]
+        return self.drains
+
+    @property
+    def drains(self) -> tuple[Drain, ...]:
+        return (*self._outputs, *self._failure)
+
+    def _overflow(self) -> None:
+        self._stop("output_limit")
+
+    def _stop(self, cause: Cause) -> None:
+        if self._cause is None and self._child is not None and not self._over.is_set():
+            self._cause = cause
+            self._child.kill()
+
+    async def attend(self, child: Child) -> None:
+        """Follows the program to its end; whatever happens, nothing of it is left where the level can see to that."""
+        started = anyio.current_time()
+        kills = self.group.memory_kills()
+        try:
+            with anyio.move_on_after(self.limits.wall_s + _GRACE_S) as deadline:
+                await child.exited()
+            if deadline.cancelled_caught:
+                self._stop("deadline")
+            returncode = await child.end()
+            wall_s = anyio.current_time() - started
+            for drain in self.drains:
+                with anyio.move_on_after(_LEFTOVER_S):  # a process that left its group may hold the pipe open
+                    await drain.wait()
+                drain.stop()
+            self._outcome = self._conclude(returncode, wall_s, self.group.memory_kills() > kills)
+        except SandboxFault as fault:
+            self._outcome = fault
+        finally:
+            child.kill()
+
+    def finish(self) -> None:
+        self._over.set()
+
+    def _conclude(self, returncode: int, wall_s: float, memory_kill: bool) -> RunResult:
+        for failure in self._failure:
+            if failure.content:
+                raise SandboxFault(failure.content.decode(errors="backslashreplace"))
+        files = collect_files(self.folder, self.collect) if self.folder is not None else {}
+        ended_by_us = self._cause in ("closed", "deadline") and returncode != 0
+        ending = Ending(
+            status=None if ended_by_us else _wait_status(returncode, self.launcher.shell_statuses),
+            cause=self._cause,
+            wall_s=wall_s,
+            memory_kill=memory_kill,
+            stdout=self._outputs[0].content,
+            stderr=self._outputs[1].content if len(self._outputs) > 1 else b"",
+            files=files,
+        )
+        return ending.result(self.limits, self.launcher.level)
+
+    async def wait(self) -> RunResult:
+        await self._over.wait()
+        if isinstance(self._outcome, SandboxFault):
+            raise self._outcome
+        return self._outcome
+
+    async def close(self) -> None:
+        self._stop("closed")
+        await self._over.wait()
+
+
+class SpawnedPeer:
+    """A submission in a launched interpreter; see `CellPeer` for what its result holds."""
+
+    def __init__(self, job: Job, ours: socket.socket) -> None:
+        self.isolation = job.launcher.level
+        self._job = job
+        self._socket = ours
+
+    def detach(self) -> int:
+        if self._socket.fileno() < 0:
+            raise SandboxFault("the socket of this peer was taken or closed already")
+        return self._socket.detach()
+
+    async def wait(self) -> RunResult:
+        return await self._job.wait()
+
+    async def close(self) -> None:
+        self._socket.close()
+        await self._job.close()
+
+
+class SpawnedSandbox:
+    """Launches each program anew, by the launcher of its level."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        *,
+        python: Path,
+        workers: int,
+        readable: Sequence[Path] = (),
+        extra_environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._launcher = launcher
+        self._python = python
+        self._readable = tuple(readable)
+        self._extra_environment = dict(extra_environment or {})
+        self._workers = anyio.Semaphore(workers)
+        self._groups = ControlGroups()
+        self._views: dict[bool, list[str]] = {}
+        self._tasks: TaskGroup | None = None
+
+    @property
+    def isolation(self) -> str:
+        return self._launcher.level
+
+    async def open(self, source: str, limits: Limits) -> SpawnedPeer:
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                payload = source.encode("utf-8", "surrogatepass")
+                job = await self._begin("submission", payload, limits, peer=theirs.fileno())
+                return SpawnedPeer(job, ours)
+        except BaseException:
+            ours.close()
+            raise
+
+    async def run(
+        self, argv: Sequence[str], files: Mapping[str, bytes], limits: Limits, *, collect: Sequence[str] = ()
+    ) -> RunResult:
+        job = await self._begin("command", pack_files(files), limits, argv=argv, collect=collect)
+        try:
+            return await job.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await job.close()
+
+    async def try_out(self) -> None:
+        """Goes the whole way once, into the jail and out again. Raises SandboxFault with the reason where it fails."""
+        job = await self._begin("trial", b"", Limits(wall_s=30.0))
+        result = await job.wait()
+        if result.exit_code != 0:
+            raise SandboxFault(f"a trial run ended with {result.reason}: {result.stdout.strip()}")
+        if self._launcher.locks and os.geteuid() == 0 and not self._groups.limit_processes:
+            raise SandboxFault("as root the number of processes needs a control group, and none can be made here")
+
+    async def _begin(
+        self,
+        kind: str,
+        payload: bytes,
+        limits: Limits,
+        *,
+        peer: int | None = None,
+        argv: Sequence[str] = (),
+        collect: Sequence[str] = (),
+    ) -> Job:
+        if self._tasks is None:
+            raise SandboxFault("the sandbox is not open: use it in `async with`")
+        command = kind == "command"
+        readable = await self._view(toolchain=command)
+        await self._workers.acquire()
+        job = Job(self._launcher, limits)
+        try:
+            job.collect = collect
+            if self._launcher.needs_folder(command=command):
+                job.folder = Path(tempfile.mkdtemp(prefix="afterword-"))
+            job.groups = self._groups.make() if self._launcher.contains else {}
+            job.group = ControlGroup(job.groups)
+            job.group.limit(JailLimits.from_wire(asdict(limits)))
+            child, drains = self._launch(job, kind, payload, peer, argv, readable)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._clear(job)
+            raise
+        for drain in drains:
+            self._tasks.start_soon(drain.run)
+        self._tasks.start_soon(self._attend, job, child)
+        return job
+
+    async def _attend(self, job: Job, child: Child) -> None:
+        try:
+            await job.attend(child)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await child.end()
+                await self._clear(job)
+            job.finish()
+
+    async def _clear(self, job: Job) -> None:
+        job.group.close()
+        await self._groups.remove(job.groups)
+        if job.folder is not None:
+            await anyio.to_thread.run_sync(remove_tree, job.folder)
+        self._workers.release()
+
+    def _launch(
+        self, job: Job, kind: str, payload: bytes, peer: int | None, argv: Sequence[str], readable: Sequence[str]
+    ) -> tuple[Child, tuple[Drain, ...]]:
+        home = self._launcher.inner_home or str(job.folder)
+        variables = environment(home, self._readable, self._extra_environment)
+        if self._launcher.inner_home is None:
+            variables["TMPDIR"] = home
+        outputs = [os.pipe() for _ in range(2 if kind == "command" else 1)]
+        readers, writers = [reader for reader, _ in outputs], [writer for _, writer in outputs]
+        failure, failure_writer = os.pipe()
+        payload_fd = anonymous_file(payload)
+        order = {
+            "kind": kind,
+            "limits": asdict(job.limits),
+            "argv": list(argv),
+            "environment": variables,
+            "lock": self._launcher.locks,
+            "memory_is_bounded": job.group.limits_memory,
+            "fds": {"payload": payload_fd, "failure": failure_writer, "peer": -1 if peer is None else peer},
+        }
+        order_fd = anonymous_file(json.dumps(order).encode())
+        passed = [payload_fd, failure_writer, order_fd, *([] if peer is None else [peer])]
+        try:
+            popen = subprocess.Popen(
+                self._command_line(job, order_fd, readable),
+                pass_fds=passed,
+                stdin=subprocess.DEVNULL,
+                stdout=writers[0],
+                stderr=writers[-1],
+                env=interpreter_environment(variables),
+                cwd=job.folder or "/",
+                start_new_session=True,
+            )
+        except OSError as error:
+            for fd in (failure, *readers):
+                os.close(fd)
+            raise SandboxFault(f"the {self.isolation} level cannot start a program: {error}") from error
+        finally:
+            for fd in (payload_fd, failure_writer, order_fd, *writers):
+                os.close(fd)
+        child = Child(popen, contains=self._launcher.contains)
+        return child, job.started(child, readers, failure)
+
+    def _command_line(self, job: Job, order_fd: int, readable: Sequence[str]) -> list[str]:
+        launcher = self._launcher
+        program = [str(self._python), "-s", "-B", "-X", "utf8", "-c", _BOOT, launcher.jail_folder(), str(order_fd)]
+        line = launcher.command_line(program, job.folder, readable, JailLimits.from_wire(asdict(job.limits)))
+        for folder in job.groups.values():
+            line = ["/bin/sh", "-c", _JOIN_GROUP, f"{folder}/cgroup.procs", *line]
+        return line
+
+    async def _view(self, *, toolchain: bool) -> list[str]:
+        """What the interpreter needs to read; asked of the interpreter itself, once."""
+        if toolchain not in self._views:
+            kind = "toolchain" if toolchain else "interpreter"
+            extra = [str(path) for path in self._readable] if toolchain else []
+            line = [str(self._python), "-s", "-B", str(JAIL_FOLDER / "view.py"), kind, *extra]
+            try:
+                with anyio.fail_after(30):
+                    answer = await anyio.run_process(line, env=environment("/"), check=True)
+            except (OSError, subprocess.CalledProcessError, TimeoutError) as error:
+                raise SandboxFault(f"{str(self._python)!r} does not answer as a Python interpreter: {error}") from error
+            self._views[toolchain] = json.loads(answer.stdout)["readable"]
+        return self._views[toolchain]
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._tasks is not None:
+            tasks, self._tasks = self._tasks, None
+            tasks.cancel_scope.cancel()
+            # Without the error of the body, which is not the group's and is to reach the caller as it is
+            await tasks.__aexit__(None, None, None)
+
+
+def collect_files(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """The plain files among `names`; a link that the program planted is not followed, at any depth."""
+    files: dict[str, bytes] = {}
+    left = _COLLECT_BYTES
+    for name in names:
+        content = _read_plain(folder, Path(name).parts, left)
+        if content is not None:
+            files[name] = content
+            left -= len(content)
+    return files
+
+
+def _read_plain(folder: Path, parts: Sequence[str], at_most: int) -> bytes | None:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    opened = [os.open(folder, flags | os.O_DIRECTORY)]
+    try:
+        for part in parts:
+            opened.append(os.open(part, flags, dir_fd=opened[-1]))
+        status = os.fstat(opened[-1])
+        if (status.st_mode & 0o170000) != 0o100000 or status.st_size > at_most:
+            return None
+        with open(opened[-1], "rb", closefd=False) as file:
+            return file.read(at_most)
+    except OSError:
+        return None
+    finally:
+        for fd in opened:
+            os.close(fd)
+
+
+def remove_tree(folder: Path) -> None:
+    """Removes a work folder, also one whose permissions the program took away."""
+    for parent, folders, _ in os.walk(folder):
+        for name in folders:
+            if not Path(parent, name).is_symlink():
+                Path(parent, name).chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_status(returncode: int, shell_statuses: bool) -> int:
+    if returncode < 0:
+        return -returncode
+    if shell_statuses and 128 < returncode <= 128 + 64:
+        return returncode - 128
+    return returncode << 8

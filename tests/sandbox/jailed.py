@@ -1,0 +1,117 @@
+"""One submission or command in a fresh sandbox, and counts of what this host holds before and after."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+
+from afterword.core.protocols import Sandbox
+from afterword.core.records import Limits, RunResult
+from afterword.sandbox import Level, open_sandbox
+
+FAST = Limits(wall_s=5.0, memory_mb=512, processes=32)
+
+
+@asynccontextmanager
+async def jail(level: Level | None = None, *, python: Path | None = None) -> AsyncIterator[Sandbox]:
+    async with open_sandbox(level, python=python, workers=1, allow_weak=level == "process") as sandbox:
+        yield sandbox
+
+
+async def submit(sandbox: Sandbox, source: str, limits: Limits = FAST) -> RunResult:
+    """Loads a submission, waits for the worker's answer or its end, and hangs up."""
+    peer = await sandbox.open(source, limits)
+    fd = peer.detach()
+    try:
+        with anyio.move_on_after(limits.wall_s + 5):
+            await anyio.wait_readable(fd)
+            os.read(fd, 1 << 16)
+    finally:
+        os.close(fd)
+    return await peer.wait()
+
+
+def outcome(source: str, limits: Limits = FAST, *, level: Level | None = None, python: Path | None = None) -> RunResult:
+    """How one submission ended in a sandbox of its own."""
+
+    async def main() -> RunResult:
+        async with jail(level, python=python) as sandbox:
+            return await submit(sandbox, source, limits)
+
+    return anyio.run(main)
+
+
+def printed(source: str, limits: Limits = FAST, *, level: Level | None = None) -> str:
+    """What a submission printed, to whichever stream."""
+    flush = "\nimport sys as _sys; _sys.stdout.flush(); _sys.stderr.flush()\n"
+    result = outcome(source + flush, limits, level=level)
+    return result.stdout + result.stderr
+
+
+@dataclass(frozen=True)
+class Held:
+    """What this process and host hold that a sandbox could leave behind."""
+
+    descriptors: int
+    children: int
+    mounts: int
+    groups: int
+    shared_memory: int
+    temporary: int
+
+
+def held() -> Held:
+    return Held(
+        descriptors=len(_names("/proc/self/fd")),
+        children=_children(),
+        mounts=len(Path("/proc/self/mountinfo").read_text().splitlines()),
+        groups=sum(1 for _ in _groups()),
+        shared_memory=len(_names("/dev/shm")),
+        temporary=sum(name.startswith("afterword") for name in _names("/tmp")),
+    )
+
+
+def _groups() -> list[Path]:
+    found: list[Path] = []
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        base = Path("/sys/fs/cgroup", controllers or "unified", path.strip("/"))
+        if base.is_dir():
+            found += base.glob(f"afterword-{os.getpid()}-*")
+    return found
+
+
+def _names(folder: str) -> list[str]:
+    return [path.name for path in Path(folder).iterdir()]
+
+
+def _children() -> int:
+    """Children of this process, dead ones that nobody has waited for included."""
+    return sum(len((task / "children").read_text().split()) for task in Path("/proc/self/task").iterdir())
+
+
+def eventually(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def processes_with(marker: str) -> list[int]:
+    """Host processes whose command line holds `marker`."""
+    found = []
+    for pid in filter(str.isdigit, _names("/proc")):
+        try:
+            if marker.encode() in Path("/proc", pid, "cmdline").read_bytes():
+                found.append(int(pid))
+        except OSError:
+            continue
+    return found
