@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run; no deadline, since the machine may be busy.
+settings.register_profile("afterword", derandomize=True, deadline=None)
+settings.load_profile("afterword")
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ TASK = Task("t", "Do it.")
 class ListModel:
     """Answers from a list, in order; an exception in it is raised. It counts one token a word."""
 
-    replies: list[str | Fault]
+    replies: Sequence[str | Fault]
     price: Price | None = FREE
     name: str = "test:list"
     requests: list[ChatRequest] = field(default_factory=list)
@@ -52,7 +52,7 @@ class ListModel:
     async def complete(self, request: ChatRequest) -> Reply:
         self.requests.append(request)
         await anyio.lowlevel.checkpoint()
-        reply = self.replies.pop(0)
+        reply = self.replies[len(self.requests) - 1]
         if isinstance(reply, Fault):
             raise reply
         words = sum(len(message.content.split()) for message in request.messages)

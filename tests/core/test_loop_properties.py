@@ -272,7 +272,7 @@ def play(table: Table) -> tuple[Outcome, Player]:
     return anyio.run(reflexion.run, TASK), player
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(tables)
 def test_the_loop_agrees_with_a_simple_model_of_it(table: Table) -> None:
     expected = expect(table)
@@ -291,7 +291,7 @@ def test_the_loop_agrees_with_a_simple_model_of_it(table: Table) -> None:
     assert outcome.usage == usage
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tables)
 def test_what_holds_of_every_run(table: Table) -> None:
     outcome, _ = play(table)
