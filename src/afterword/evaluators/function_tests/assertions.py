@@ -23,7 +23,7 @@ class AssertRewriter(ast.NodeTransformer):
         self._source = source
         self._count = 0
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:  # noqa: N802  ast's name
+    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:
         parts: list[ast.stmt] = []
         text = f"assert {text_of(self._source, node.test, _MAX_TEXT)}"
         for part in _conjuncts(node):
@@ -46,7 +46,7 @@ class AssertRewriter(ast.NodeTransformer):
             ast.Name("__aw_failed__", ast.Load()),
             [
                 ast.Constant(text),
-                ast.Constant(tuple(names)),
+                ast.Tuple([ast.Constant(name) for name in names], ast.Load()),
                 ast.Tuple([ast.Name(variable, ast.Load()) for variable in bound], ast.Load()),
                 message if message is not None else ast.Constant(None),
             ],
@@ -76,11 +76,14 @@ def _bind_parts(test: ast.expr, bind: _Bind) -> ast.expr:
         return ast.Compare(left, test.ops, others)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return ast.UnaryOp(ast.Not(), bind(test.operand, "value"))
-    if isinstance(test, ast.Call) and test.args and len(test.args) <= _MAX_SHOWN_ARGUMENTS:
-        if not any(isinstance(argument, ast.Starred) for argument in test.args):
-            arguments = [bind(value, f"argument {number}") for number, value in enumerate(test.args, start=1)]
-            return bind(ast.Call(test.func, arguments, test.keywords), "value")
+    if isinstance(test, ast.Call) and 0 < len(test.args) <= _MAX_SHOWN_ARGUMENTS and not _has_star(test):
+        arguments = [bind(value, f"argument {number}") for number, value in enumerate(test.args, start=1)]
+        return bind(ast.Call(test.func, arguments, test.keywords), "value")
     return bind(test, "value")
+
+
+def _has_star(call: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Starred) for argument in call.args)
 
 
 def guarded(statement: ast.stmt, check_id: str) -> ast.stmt:

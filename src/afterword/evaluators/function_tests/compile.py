@@ -63,7 +63,10 @@ def compile_humaneval(text: str, entry_point: str, file: Path | None) -> Compile
     found = Found(items=[], guards=guards)
     names = {candidate: entry_point}
     rows = _literal_rows(check.body, found, names, text.split("\n"))
-    if any(not isinstance(node, (ast.FunctionDef, ast.Import, ast.ImportFrom)) and not _is_constant(node) for node in tree.body):
+    if any(
+        not isinstance(node, (ast.FunctionDef, ast.Import, ast.ImportFrom)) and not _is_constant(node)
+        for node in tree.body
+    ):
         rows = ()
     ids = tuple(found.check_ids)
     shared = shared_state(tree, check.body, guards, {candidate})
@@ -137,7 +140,11 @@ def _is_constant(node: ast.stmt) -> bool:
 
 def _calls_check(node: ast.stmt) -> bool:
     """`check(f)` after the function, as some copies of HumanEval have it."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "check"
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and getattr(node.value.func, "id", "") == "check"
+    )
 
 
 def _program_names(tree: ast.Module, entry_point: str) -> dict[str, str]:

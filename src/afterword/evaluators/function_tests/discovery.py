@@ -10,7 +10,7 @@ from pathlib import Path
 
 from afterword.errors import BadTests
 from afterword.evaluators.function_tests.parametrize import Unreadable, parameter_ids
-from afterword.evaluators.judge.program import Item
+from afterword.evaluators.judge.program import Item, Kind
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPE = (*_FUNCTION, ast.ClassDef, ast.Lambda)
@@ -111,29 +111,31 @@ class Discovery:
                 if isinstance(part, ast.ClassDef) and part.name.startswith("Test"):
                     raise self._bad("a test class inside of a class", part)
         names = sorted(methods) if is_unittest else list(methods)
-        kind = "unittest" if is_unittest else "method"
+        kind: Kind = "unittest" if is_unittest else "method"
         items: list[Item] = []
         for name in names:
             marks = [] if is_unittest else node.decorator_list
             items += self._expanded(kind, node.name, methods[name], f"{node.name}::{name}", marks)
         return items
 
-    def _expanded(self, kind: str, cls: str, node: ast.FunctionDef, base: str, marks: list[ast.expr]) -> list[Item]:
+    def _expanded(self, kind: Kind, cls: str, node: ast.FunctionDef, base: str, marks: list[ast.expr]) -> list[Item]:
         try:
             ids = parameter_ids([*marks, *node.decorator_list], self._constants)
         except Unreadable as problem:
             raise self._bad(f"parametrize whose ids the source does not show ({problem})", node) from None
-        assert kind in ("function", "method", "unittest")  # noqa: S101  narrows the type
         if ids is None:
             return [Item(kind, base, cls, node.name, 0)]
         return [Item(kind, f"{base}[{one}]", cls, node.name, row) for row, one in enumerate(ids)]
 
     def _ancestry(self, node: ast.ClassDef) -> list[ast.ClassDef]:
-        found, waiting = [], [node]
+        found: list[ast.ClassDef] = []
+        waiting = [node]
         while waiting and len(found) < 20:
             cls = waiting.pop(0)
             found.append(cls)
-            waiting += [self._classes[base.id] for base in cls.bases if isinstance(base, ast.Name) and base.id in self._classes]
+            waiting += [
+                self._classes[base.id] for base in cls.bases if isinstance(base, ast.Name) and base.id in self._classes
+            ]
         return found
 
     def _is_unittest(self, node: ast.ClassDef) -> bool:

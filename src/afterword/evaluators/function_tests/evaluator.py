@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from afterword.core.protocols import EvaluateContext
 from afterword.core.records import Feedback, Limits
@@ -17,7 +17,7 @@ class FunctionTests:
 
     suite: Suite
     pool: JudgePool
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def check_ids(self) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ def check_features(tree: ast.Module, file: Path | None) -> None:
             raise unsupported(feature, file, getattr(node, "lineno", 1))
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test"):
-            raise unsupported(f"the asynchronous test {node.name} (call asyncio.run inside of a test)", file, node.lineno)
+            raise unsupported(
+                f"the asynchronous test {node.name} (call asyncio.run inside of a test)", file, node.lineno
+            )
         if isinstance(node, ast.FunctionDef) and (node.name.startswith("pytest_") or node.name == "load_tests"):
             raise unsupported(f"the hook {node.name}", file, node.lineno)
     _check_fixtures(tree, file)

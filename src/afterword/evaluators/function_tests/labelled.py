@@ -46,9 +46,15 @@ def _row(row: Mapping[str, object], number: int, entry_point: str, file: Path | 
     call = _call_text(entry_point, args, kwargs)
     text = f"{call} raises {raises}" if raises is not None else f"{call} == {_short(row['expected'])}"
     return Row(
-        f"case:{number}", text, entry_point, tuple(args), dict(kwargs),
-        "case" if raises is None else "raises", row.get("expected") if raises is None else raises, float(tolerance or 0),
-    )  # fmt: skip
+        f"case:{number}",
+        text,
+        entry_point,
+        tuple(args),
+        dict(kwargs),
+        how="case" if raises is None else "raises",
+        expected=row.get("expected") if raises is None else raises,
+        tolerance=float(tolerance or 0),
+    )
 
 
 def _call_text(name: str, args: list[object] | tuple[object, ...], kwargs: dict[str, object]) -> str:

@@ -114,7 +114,7 @@ def row_of(node: ast.Assert, check_id: str, names: dict[str, str], lines: list[s
     Raises:
         NotLiteral: the assert is of another form.
     """
-    if node.msg is not None:
+    if node.msg is not None and not isinstance(node.msg, ast.Constant):
         raise NotLiteral
     found = _comparison(node.test)
     call = found.call
@@ -148,9 +148,9 @@ def _comparison(test: ast.expr) -> _Comparison:
         return _Comparison(left, "equal", literal(right))
     if isinstance(kind, ast.Eq) and isinstance(right, ast.Call):
         return _Comparison(right, "equal", literal(left))
-    if isinstance(kind, ast.Is) and isinstance(left, ast.Call) and isinstance(right, ast.Constant):
-        if right.value in (None, True, False) and not isinstance(right.value, (int, float)) or right.value is True or right.value is False:
-            return _Comparison(left, "is", right.value)
+    singleton = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
+    if isinstance(kind, ast.Is) and isinstance(left, ast.Call) and singleton:
+        return _Comparison(left, "is", literal(right))
     raise NotLiteral
 
 
@@ -161,7 +161,7 @@ def _close(left: ast.expr, right: ast.expr) -> _Comparison:
     if len(left.args) != 1 or left.keywords or not isinstance(left.args[0], ast.BinOp):
         raise NotLiteral
     inner, tolerance = left.args[0], _number(right)
-    if not isinstance(inner.op, ast.Sub) or isinstance(tolerance, complex):
+    if not isinstance(inner.op, ast.Sub) or not isinstance(tolerance, (int, float)):
         raise NotLiteral
     call, expected = (inner.left, inner.right) if isinstance(inner.left, ast.Call) else (inner.right, inner.left)
     if not isinstance(call, ast.Call):

@@ -68,9 +68,7 @@ class JudgePool:
                 return feedback_of(suite.check_ids, report, ending, limits)
         raise judges.fault(losses)
 
-    async def judge_text(
-        self, source: str, tests: str, entry_point: str, limits: Limits
-    ) -> Feedback:
+    async def judge_text(self, source: str, tests: str, entry_point: str, limits: Limits) -> Feedback:
         """As `judge`, from the text of a test file; tests that cannot be used are `bad_tests` or `no_tests`."""
         try:
             suite = Suite.from_source(tests, entry_point=entry_point)

@@ -47,12 +47,11 @@ def bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         else:
-            found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+            found |= {
+                name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+            }
             found |= {name.name for name in ast.walk(node) if isinstance(name, ast.ExceptHandler) and name.name}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
-            found |= set(node.names)
-    return found
+    return found.union(*(part.names for part in ast.walk(tree) if isinstance(part, ast.Global)))
 
 
 def _top_level(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -23,13 +23,13 @@ def split(suite: Suite, share: float, seed: int) -> tuple[Suite, Suite]:
     ids = list(suite.check_ids)
     if len(ids) < MIN_CHECKS:
         raise InputError(
-            f"split needs {MIN_CHECKS} checks or more, found {len(ids)}; add checks or write held-out tests of their own",
+            f"split needs {MIN_CHECKS} checks or more, found {len(ids)}; add checks or write held-out tests apart",
             file=suite.file,
         )
     if suite.shared_state:
         raise InputError(
             f"split needs checks that do not share state, found {suite.shared_state[0]}; "
-            "make each check stand alone or write held-out tests of their own",
+            "make each check stand alone or write held-out tests apart",
             file=suite.file,
         )
     count = min(max(round(share * len(ids)), 1), len(ids) - 1)

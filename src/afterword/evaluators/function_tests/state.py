@@ -12,6 +12,7 @@ from collections.abc import Iterator
 _MUTATORS = frozenset(
     "append extend insert remove pop clear sort reverse add discard update setdefault popitem push put write".split()  # noqa: SIM905
 )
+_CHANGEABLE = (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp)
 _SETUPS = frozenset({"setUpClass", "setUpModule", "setup_module", "setup_class"})
 
 
@@ -28,7 +29,9 @@ def shared_state(
         elif isinstance(node, ast.FunctionDef) and _has_wide_scope(node):
             reasons.append(f"line {node.lineno}: the fixture {node.name} lives longer than one test")
     made = _made_by_program(body, guards, program_names)
-    reasons += [f"line {line}: {name} is used by several checks" for name, line in made.items() if _used(body, name, guards)]
+    reasons += [
+        f"line {line}: {name} is used by several checks" for name, line in made.items() if _used(body, name, guards)
+    ]
     module_names = _module_data(tree)
     reasons += [
         f"line {line}: {name} is changed by a test" for name, line in _mutations(tree, module_names) if name not in made
@@ -75,10 +78,9 @@ def _names(node: ast.AST) -> set[str]:
 def _module_data(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in tree.body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            if isinstance(node.value, (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp)):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, _CHANGEABLE):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
     return found
 
 
@@ -92,4 +94,4 @@ def _mutations(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, int]]:
             elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
                 target = node.value
             if isinstance(target, ast.Name) and target.id in names - local:
-                yield target.id, node.lineno
+                yield target.id, target.lineno

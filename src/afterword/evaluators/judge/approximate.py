@@ -71,7 +71,7 @@ class Approx:
         return max(relative, absolute)
 
     def _equal_arrays(self, actual: object, expected: object) -> bool:
-        import numpy as np  # noqa: PLC0415  loaded already, since there is an array
+        import numpy as np
 
         one, other = np.asarray(actual), np.asarray(expected)
         if _is_array(expected) and one.shape != other.shape:
@@ -95,7 +95,9 @@ def _is_number(value: object) -> bool:
     if isinstance(value, bool) or type(value).__name__ == "bool_":
         return False
     return isinstance(value, (int, float, complex)) or (
-        type(value).__module__ in ("decimal", "fractions", "numpy") and hasattr(value, "__float__") and not _is_array(value)
+        type(value).__module__ in ("decimal", "fractions", "numpy")
+        and hasattr(value, "__float__")
+        and not _is_array(value)
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
-from afterword.evaluators.judge.approximate import close, close_data
+from afterword.evaluators.judge.approximate import close_data
 from afterword.evaluators.judge.checks import Checks
 from afterword.evaluators.judge.connection import Call, Connection
 from afterword.evaluators.judge.failures import CheckFailed
 from afterword.evaluators.judge.program import Row
-from afterword.evaluators.judge.remote import RemoteObject
+from afterword.evaluators.judge.remote import number_of
 
 MAX_ITEMS = 1_000_000
 
@@ -28,36 +29,42 @@ def run_rows(rows: tuple[Row, ...], connection: Connection, checks: Checks) -> N
         for row in wanted
     ]
     results = connection.calls_at_once(calls)
-    for check_id, group in itertools.groupby(zip(wanted, calls, strict=True), key=lambda pair: pair[0].check_id):
+    groups = itertools.groupby(zip(wanted, calls, strict=True), key=lambda pair: pair[0].check_id)
+    for check_id, group in groups:
+        rest = iter(list(group))
         with checks.guard(check_id):
-            for row, (name, nodes, named) in group:
+            for row, (name, nodes, named) in rest:
                 result = next(results)
                 if isinstance(result, BaseException):
                     connection.calls.append(Call(name, nodes, named))
                 judge_row(row, result)
-        for _ in group:
+        for _ in rest:
             next(results)  # rows after a failed one were sent already
 
 
 def judge_row(row: Row, result: object) -> None:
     """Raises unless the result is what the row expects."""
     if row.how == "raises":
-        expected = getattr(builtins, str(row.expected), None)
-        names = [cls.__name__ for cls in type(result).__mro__] if isinstance(result, BaseException) else []
-        if (isinstance(expected, type) and isinstance(result, expected)) or row.expected in names:
-            return
         if isinstance(result, BaseException):
+            if _is_a(result, str(row.expected)):
+                return
             raise result
         raise CheckFailed(row.text, ("returned",), (result,), None)
     if isinstance(result, BaseException):
         raise result
     if not _holds(row, result):
-        names, values = (("left", "right"), (result, row.expected))
         if row.how in ("true", "false"):
-            names, values = ("value",), (result,)  # type: ignore[assignment]
-        elif row.how in ("case", "close"):
-            names = ("returned", "expected")
-        raise CheckFailed(row.text, names, values, None)
+            raise CheckFailed(row.text, ("value",), (result,), None)
+        sides = ("returned", "expected") if row.how in ("case", "close") else ("left", "right")
+        raise CheckFailed(row.text, sides, (result, row.expected), None)
+
+
+def _is_a(error: BaseException, name: str) -> bool:
+    """Whether an error is of a built-in class, or of one of the program's own with that name."""
+    built_in = getattr(builtins, name, None)
+    if isinstance(built_in, type):
+        return isinstance(error, built_in)
+    return name in [cls.__name__ for cls in type(error).__mro__]
 
 
 def _holds(row: Row, result: object) -> bool:
@@ -68,8 +75,10 @@ def _holds(row: Row, result: object) -> bool:
     if row.how in ("true", "false"):
         return bool(result) is (row.how == "true")
     if row.how == "close":
-        number = isinstance(result, (int, float, complex)) or hasattr(type(result), "__float__")
-        return number and not isinstance(result, RemoteObject) and close(result, row.expected, row.tolerance)
+        if number_of(result) is not None and not isinstance(result, (int, float, complex)):
+            return False
+        distance: Any = abs(result - row.expected)  # type: ignore[operator]
+        return bool(distance < row.tolerance)
     return close_data(as_json(result), as_json(row.expected), row.tolerance)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeGuard
 
-from afterword.evaluators.judge.ends import JailLost, Tampered, TooManyCallbacks, UnsupportedFeature
+from afterword.evaluators.judge.ends import JailLost, Tampered, TooManyCallbacks, UnsupportedFeature, VerdictEnd
 from afterword.evaluators.judge.remote import RemoteClass, number_of
 from afterword.evaluators.judge.remotes import Remotes
-from afterword.sandbox.jail.worker import BASES, MAX_FRAME, Codec, Unsendable, WireError, base_value, dump, json_value
+from afterword.sandbox.jail.codec import BASES, MAX_FRAME, Codec, Unsendable, WireError, base_value, dump, json_value
 
 MAX_CALLBACKS = 100_000
 _WINDOW_BYTES = 32_768  # both socket buffers hold this much, so that neither end waits for the other to read
@@ -144,8 +145,8 @@ class Connection(Codec):
                 raise Tampered("a change to an argument that was not given")
             _write_back(given[change[0]], self.received(change[1]))
         node = parts[0]
-        if _is_argument(parts):
-            if not _is_place(node[1], given):
+        if type(node) is list and node[:1] == ["arg"]:
+            if len(node) != 2 or not _is_place(node[1], given):
                 raise Tampered("an argument that was not given")
             return given[node[1]]
         return self.received(node)
@@ -171,13 +172,20 @@ class Connection(Codec):
                 except OSError as error:
                     raise JailLost from error
             sizes.popleft()
-            try:
-                parts = self._answer(waiting.popleft())
-                _, args, named = calls[len(calls) - len(rest) - len(waiting) - 1]
-                given = [] if not _is_argument(parts) else [self.decode(n) for n in (*args, *(n for _, n in named))]
-                yield self.result(parts, given) if given else self.received(parts[0] if parts else None)
-            except (Exception, SystemExit, KeyboardInterrupt, GeneratorExit) as error:  # noqa: BLE001  the caller records it
-                yield error
+            _, args, named = calls[len(calls) - len(rest) - len(waiting)]
+            yield self._outcome(waiting.popleft(), [*args, *(node for _, node in named)])
+
+    def _outcome(self, sequence: int, nodes: list[object]) -> object:
+        """What one of several calls returned or raised; its arguments are known from what was sent."""
+        try:
+            parts = self._answer(sequence)
+            if _is_argument(parts):
+                return self.result(parts, [self.decode(node) for node in nodes])
+            return self.result([*parts[:1], []], [])
+        except VerdictEnd:
+            raise
+        except BaseException as error:  # noqa: BLE001  the caller records it
+            return error
 
     def received(self, node: object) -> object:
         """A value from the jail."""
@@ -238,7 +246,7 @@ class Connection(Codec):
                 return self.encode(base_value(value, base), depth)
         if callable(value):
             return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
-        if hasattr(value, "__next__"):
+        if isinstance(value, Iterator):
             return ["it", self._callback(lambda: _next_item(value))]
         raise UnsupportedFeature(f"a {type(value).__name__} object as an argument of the program")
 
@@ -260,7 +268,7 @@ def _next_item(iterator: Iterator[object]) -> tuple[bool, object]:
     return False, None
 
 
-def _is_place(place: object, among: list[object]) -> bool:
+def _is_place(place: object, among: Sequence[object]) -> TypeGuard[int]:
     return type(place) is int and 0 <= place < len(among)
 
 
@@ -276,7 +284,7 @@ def _pairs(nodes: list[object]) -> Iterator[tuple[object, object]]:
         yield pair[0], pair[1]
 
 
-def _write_back(target: object, content: object) -> None:
+def _write_back(target: Any, content: Any) -> None:
     """Gives a mutable argument the content that it has in the jail; the types have to agree."""
     if target is content:
         return

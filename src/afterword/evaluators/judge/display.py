@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
 from afterword.evaluators.judge.remote import number_of
 from afterword.evaluators.judge.remotes import RemoteOrigin, origin_of
+from afterword.sandbox.jail.codec import BASES
 
 MAX_VALUE = 2_000
 MAX_LINE = 300
@@ -50,7 +51,9 @@ class _Writer:
             self.add(repr(value))
         elif kind is int:
             assert isinstance(value, int)  # noqa: S101  the exact type is known
-            self.add(str(value) if value.bit_length() < 4_000 else f"{hex(value >> (value.bit_length() - 200))[:_MAX_HEX]}…")
+            self.add(
+                str(value) if value.bit_length() < 4_000 else f"{hex(value >> (value.bit_length() - 200))[:_MAX_HEX]}…"
+            )
         else:
             self.add(_other(value))
 
@@ -161,7 +164,7 @@ def _text(error: BaseException) -> str:
 
 def difference(left: object, right: object) -> str | None:
     """Where two sequences or dicts of some length first differ."""
-    if number_of(left) is not None or number_of(right) is not None:
+    if any(number_of(side) is not None and not isinstance(side, BASES) for side in (left, right)):
         return "an object of the program is never equal to plain data"
     if isinstance(left, (list, tuple, str)) and type(left) is type(right) and len(left) + len(right) > 8:
         assert isinstance(right, (list, tuple, str))  # noqa: S101  the same type as left
@@ -173,6 +176,6 @@ def difference(left: object, right: object) -> str | None:
         for key in [*right, *left]:
             if key not in left or key not in right:
                 return f"only one side has the key {show(key, 100)}"
-            if not left[key] == right[key]:
+            if left[key] != right[key]:
                 return f"they differ at key {show(key, 100)}: {show(left[key], 100)} and {show(right[key], 100)}"
     return None

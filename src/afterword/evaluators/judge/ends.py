@@ -1,4 +1,7 @@
-"""What ends a verdict early, whatever the tests catch: all are `BaseException`, since tests may hold `except Exception`."""
+"""What ends a verdict early, whatever the tests catch.
+
+All are `BaseException`, since tests and programs may hold `except Exception`.
+"""
 
 from __future__ import annotations
 

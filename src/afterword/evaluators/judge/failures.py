@@ -1,4 +1,7 @@
-"""What the rewritten asserts raise, and how a failure reads: the assertion, the call with its arguments, both values."""
+"""What the rewritten asserts raise, and how a failure reads.
+
+It shows the assertion, the last call with its arguments, and both values.
+"""
 
 from __future__ import annotations
 

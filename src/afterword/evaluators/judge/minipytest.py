@@ -107,7 +107,7 @@ def fixture(function: Any = None, *, scope: str = "function", autouse: bool = Fa
     return FixtureFunction(function, name or function.__name__, scope, autouse)
 
 
-def _parametrize(names: str | Sequence[str], values: Sequence[object], **options: object) -> Callable[[Any], Any]:
+def _parametrize(names: str | Sequence[str], values: Sequence[object], **options: object) -> Callable[[Any], Any]:  # noqa: ARG001
     split = [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else list(names)
     rows = []
     for value in values:

@@ -15,6 +15,9 @@ How = Literal["equal", "is", "true", "false", "close", "case", "raises"]
 """How a row's result is compared: `case` is equality of JSON data, where tuples and lists are alike."""
 
 
+Kind = Literal["function", "method", "unittest", "check"]
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One call on plain data and what is expected of it."""
@@ -37,7 +40,7 @@ class Row:
 class Item:
     """Something to run after the test file was executed."""
 
-    kind: Literal["function", "method", "unittest", "check"]
+    kind: Kind
     check_id: str
     cls: str
     name: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Coroutine, Generator, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from afterword.evaluators.judge.ends import Tampered
 from afterword.evaluators.judge.remote import RemoteClass, RemoteObject, number_of
 from afterword.evaluators.judge.specials import methods
-from afterword.sandbox.jail.worker import BASES, SPECIAL_NAMES, WireError
+from afterword.sandbox.jail.codec import BASES, SPECIAL_NAMES, WireError
 
 if TYPE_CHECKING:
     from afterword.evaluators.judge.connection import Connection
@@ -105,7 +105,9 @@ class Remotes:
     def decode(self, tag: str, node: list[object]) -> object:
         """A remote value; raises `WireError` where the jail's description is out of form."""
         if tag == "error":
-            return self.error(*node[1:5], [])
+            if len(node) != 5:
+                raise WireError("an error that is out of form")
+            return self.error(node[1], node[2], node[3], node[4], [])
         number = node[1]
         if type(number) is not int or not 0 <= number < _MAX_OBJECTS:
             raise WireError("an object without a number")
@@ -135,7 +137,7 @@ class Remotes:
 
     def _instance_of_builtin(self, number: int, cls: type, content: object) -> object:
         known = self._objects.get(number)
-        base = type(content)
+        base: Any = type(content)
         if base not in BASES or not issubclass(cls, base) or not issubclass(cls, RemoteObject):
             raise WireError("a value of a class that it cannot have")
         if isinstance(known, cls) and isinstance(known, _MUTABLE):

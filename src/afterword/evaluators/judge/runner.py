@@ -115,9 +115,7 @@ def _load(connection: Connection) -> tuple[str, str] | None:
     return reason, f"the program fails when it is loaded: {show_error(error)}"
 
 
-def _run_code(
-    program: Program, found: Mapping[str, object], connection: Connection, checks: Checks
-) -> tuple[str, str]:
+def _run_code(program: Program, found: Mapping[str, object], connection: Connection, checks: Checks) -> tuple[str, str]:
     names: dict[str, object] = {
         "__name__": "tests",
         "__file__": TESTS_FILE,
@@ -169,7 +167,7 @@ class _Items:
         for (kind, cls), group in itertools.groupby(wanted, key=lambda item: (item.kind, item.cls)):
             members = list(group)
             if kind == "unittest":
-                from afterword.evaluators.judge.unit import run_unittest  # noqa: PLC0415  10 ms that most spare
+                from afterword.evaluators.judge.unit import run_unittest
 
                 run_unittest(members, self.names, self.checks)
             elif kind == "check":
@@ -237,7 +235,7 @@ class _Items:
 
 def _call_with_optional(function: Callable[..., object], argument: object) -> None:
     """Set-up functions may take what they prepare, or nothing."""
-    import inspect  # noqa: PLC0415  loaded with the fixtures
+    import inspect
 
     takes = len(inspect.signature(function).parameters)
     function(*[argument][:takes])

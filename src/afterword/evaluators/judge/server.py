@@ -45,7 +45,7 @@ def serve(control: socket.socket) -> None:
 
 def _die_with_parent() -> None:
     if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415
+        import ctypes
 
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 
@@ -103,7 +103,7 @@ def _verdict(control: socket.socket, order: Order, jail: int) -> tuple[str, byte
     finally:
         os.kill(runner, signal.SIGKILL)
         os.close(reading)
-        _, ending = os.waitpid(runner, 0)
+        os.waitpid(runner, 0)
     if status == "closed":
         sys.exit(0)
     return status, report

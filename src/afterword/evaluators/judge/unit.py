@@ -33,14 +33,19 @@ class Recorder(unittest.TestResult):
     def addFailure(self, test: unittest.TestCase, err: _ErrorInfo) -> None:  # noqa: N802
         self._failed(self._id(test), err)
 
-    def addError(self, test: unittest.TestCase, err: _ErrorInfo) -> None:  # noqa: N802
+    def addError(self, test: object, err: _ErrorInfo) -> None:  # noqa: N802
         if isinstance(test, unittest.TestCase):
             self._failed(self._id(test), err)
         else:  # setUpClass or setUpModule: none of the class's checks can run
             for check_id in self._ids.values():
                 self._failed(check_id, err)
 
-    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: _ErrorInfo | None) -> None:  # noqa: N802
+    def addSubTest(  # noqa: N802
+        self,
+        test: unittest.TestCase,
+        subtest: unittest.TestCase,  # noqa: ARG002
+        err: _ErrorInfo | None,
+    ) -> None:
         if err is not None:
             self._failed(self._id(test), err)
 

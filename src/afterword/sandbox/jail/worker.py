@@ -1,260 +1,53 @@
-"""The jailed end of the wire: loads a submission as the module `solution` and answers calls on it.
+"""The jailed side of the wire: loads a submission as the module `solution` and answers calls on it.
 
-One file that needs nothing but the standard library of CPython 3.8 or later, since it runs under the
-interpreter that the task names. `Codec` is the wire format and serves the judge's end as well.
+Standard library only and fit for CPython 3.8, since it runs under the interpreter that the task names. It holds
+nothing worth reading: no test, no expected value, no verdict.
 """
 
 from __future__ import annotations
 
 import builtins
-import json
-import operator
 import os
 import struct
 import sys
+import threading
 import types
-from array import array
-from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
-MAX_FRAME = 64 * 2**20
-MAX_DEPTH = 400
+from .codec import (
+    BASES,
+    MAX_DEPTH,
+    OPERATORS,
+    SPECIAL_NAMES,
+    Codec,
+    Unsendable,
+    WireError,
+    ancestors,
+    base_value,
+    dump,
+    is_builtin,
+    json_text,
+    json_value,
+    standard_class,
+)
+
 MAX_TEXT = 2_000
 MAX_ERROR_ARGUMENT = 100_000
-_PLAIN_INT = 2**53  # JSON readers agree up to here; larger ones go as hex, which has no digit limit
-_PACK_FROM = 8
-
-BASES = (int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
-OPERATORS = {
-    name: getattr(operator, name.strip("_") + ("_" if name in ("__and__", "__or__") else ""))
-    for name in """__lt__ __le__ __gt__ __ge__ __add__ __sub__ __mul__ __matmul__ __truediv__ __floordiv__ __mod__
-    __pow__ __lshift__ __rshift__ __and__ __xor__ __or__ __neg__ __pos__ __invert__ __getitem__ __setitem__
-    __delitem__ __contains__ __index__""".split()
-}
-OPERATORS.update(
-    __divmod__=divmod, __abs__=abs, __len__=len, __iter__=iter, __next__=next, __reversed__=reversed,
-    __int__=int, __float__=float, __complex__=complex, __bool__=bool, __hash__=hash, __round__=round, __str__=str,
-    __format__=format, __bytes__=bytes, __dir__=dir, __eq__=operator.eq, __ne__=operator.ne,
-    __enter__=lambda it: type(it).__enter__(it), __exit__=lambda it, *error: type(it).__exit__(it, *error),
-    __aiter__=lambda it: type(it).__aiter__(it), __anext__=lambda it: type(it).__anext__(it),
-    __aenter__=lambda it: type(it).__aenter__(it), __aexit__=lambda it, *error: type(it).__aexit__(it, *error),
-    __trunc__=lambda it: type(it).__trunc__(it), __floor__=lambda it: type(it).__floor__(it),
-    __ceil__=lambda it: type(it).__ceil__(it),
-)  # fmt: skip
-SPECIAL_NAMES = frozenset(OPERATORS) | {"__r" + name[2:] for name in OPERATORS} | {"__call__", "__await__"}
-
-
-class WireError(Exception):
-    """The other end does not keep to the format."""
-
-
-class Unsendable(Exception):
-    """A value that cannot cross: nested too deeply, too large, or containing itself."""
-
-
-# ---- plain data ----------------------------------------------------------------------------------
-
-
-def _std(module, name):
-    """A class of the standard library if its module is loaded; the wire never imports on demand in the jail."""
-    loaded = sys.modules.get(module)
-    return None if loaded is None else getattr(loaded, name, None)
-
-
-def _load(module, name):
-    return getattr(__import__(module), name)
-
-
-# tag: (module, name, to plain parts, from plain parts)
-_STANDARD = {
-    "cnt": ("collections", "Counter", lambda v: [dict(v)], lambda cls, d: cls(d)),
-    "od": ("collections", "OrderedDict", lambda v: [list(v.items())], lambda cls, pairs: cls(pairs)),
-    "dd": ("collections", "defaultdict", lambda v: [dict(v)], lambda cls, d: cls(None, d)),
-    "dq": ("collections", "deque", lambda v: [list(v), v.maxlen], lambda cls, v, n: cls(v, n)),
-    "dec": ("decimal", "Decimal", lambda v: [str(v)], lambda cls, s: cls(s)),
-    "fr": ("fractions", "Fraction", lambda v: [v.numerator, v.denominator], lambda cls, n, d: cls(n, d)),
-    "date": ("datetime", "date", lambda v: [v.year, v.month, v.day], lambda cls, *v: cls(*v)),
-    "dt": ("datetime", "datetime", lambda v: [v.isoformat()], lambda cls, s: cls.fromisoformat(s)),
-    "time": ("datetime", "time", lambda v: [v.isoformat()], lambda cls, s: cls.fromisoformat(s)),
-    "td": ("datetime", "timedelta", lambda v: [v.days, v.seconds, v.microseconds], lambda cls, *v: cls(*v)),
-    "uuid": ("uuid", "UUID", lambda v: [v.int], lambda cls, n: cls(int=n)),
-    "range": ("builtins", "range", lambda v: [v.start, v.stop, v.step], lambda cls, *v: cls(*v)),
-    "slice": ("builtins", "slice", lambda v: [v.start, v.stop, v.step], lambda cls, *v: cls(*v)),
-}
-_STANDARD_BY_NAME = {(module, name): (tag, pack) for tag, (module, name, pack, _) in _STANDARD.items()}
-_VIEWS = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
-_CONSTANTS = {"...": Ellipsis, "notimplemented": NotImplemented}
-_NUMERIC_KINDS = "biufc"
-
-
-def base_value(value, base):
-    """What the built-in class `base` sees in an instance of a subclass."""
-    if base in (list, tuple, set, frozenset):
-        return base(base.__iter__(value))
-    if base is dict:
-        return dict(list(dict.items(value)))
-    if base is complex:
-        return complex(float.__float__(complex.real.__get__(value)), float.__float__(complex.imag.__get__(value)))
-    if base in (bytes, bytearray):
-        return base.__getitem__(value, slice(None))
-    return {int: int.__int__, float: float.__float__, str: str.__str__}[base](value)
-
-
-class Codec:
-    """Plain data to tagged JSON and back; what is not plain goes to `encode_other` and `decode_other`."""
-
-    def encode(self, value, depth=0):
-        kind = type(value)
-        if value is None or kind is bool or kind is str or kind is float:
-            return value
-        if kind is int:
-            return value if -_PLAIN_INT <= value <= _PLAIN_INT else ["i", format(value, "x")]
-        if depth > MAX_DEPTH:
-            raise Unsendable("a value is nested more than %d levels deep or contains itself" % MAX_DEPTH)
-        encode, depth = self.encode, depth + 1
-        if kind is list:
-            packed = _pack(value) if len(value) >= _PACK_FROM else None
-            return packed or ["l", [encode(item, depth) for item in value]]
-        if kind is tuple:
-            return ["t", [encode(item, depth) for item in value]]
-        if kind is dict:
-            return ["d", [encode(item, depth) for pair in value.items() for item in pair]]
-        if kind is set or kind is frozenset:
-            return ["s" if kind is set else "fs", [encode(item, depth) for item in value]]
-        if kind is bytes or kind is bytearray:
-            return ["b" if kind is bytes else "ba", _text(value)]
-        if kind is complex:
-            return ["c", value.real, value.imag]
-        return self._encode_known(value, kind, depth)
-
-    def _encode_known(self, value, kind, depth):
-        tag, pack = _STANDARD_BY_NAME.get((kind.__module__, kind.__qualname__), (None, None))
-        if tag and _std(kind.__module__, kind.__qualname__) is kind and getattr(value, "tzinfo", None) is None:
-            return [tag, [self.encode(part, depth) for part in pack(value)]]
-        if kind in _VIEWS:
-            return ["view", _VIEWS[kind], [self.encode(item, depth) for item in value]]
-        if value is Ellipsis or value is NotImplemented:
-            return ["const", "..." if value is Ellipsis else "notimplemented"]
-        if isinstance(value, type) and getattr(builtins, value.__name__, None) is value:
-            return ["builtin", value.__name__]
-        numpy = sys.modules.get("numpy")
-        if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-            if value.dtype.kind in _NUMERIC_KINDS:
-                shape = None if isinstance(value, numpy.generic) else list(value.shape)
-                return ["np", value.dtype.str, shape, _text(value.tobytes())]
-        return self.encode_other(value, depth)
-
-    def decode(self, node):
-        if type(node) is not list:
-            if type(node) is dict:
-                raise WireError("an object without a tag")
-            return node
-        try:
-            tag = node[0]
-            if tag == "l":
-                return [self.decode(item) for item in node[1]]
-            if tag == "pf" or tag == "pi":
-                packed = array("d" if tag == "pf" else "q")
-                packed.frombytes(a2b_base64(node[1]))
-                return packed.tolist()
-            return self._decode_rest(tag, node)
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise WireError("%s: %s" % (type(error).__name__, str(error)[:200])) from None
-
-    def _decode_rest(self, tag, node):
-        decode = self.decode
-        if tag == "t":
-            return tuple([decode(item) for item in node[1]])
-        if tag == "d":
-            flat = [decode(item) for item in node[1]]
-            return dict(zip(flat[::2], flat[1::2]))
-        if tag == "s" or tag == "fs":
-            return (set if tag == "s" else frozenset)([decode(item) for item in node[1]])
-        if tag == "i":
-            return int(node[1], 16)
-        if tag == "b" or tag == "ba":
-            return (bytes if tag == "b" else bytearray)(a2b_base64(node[1]))
-        if tag == "c":
-            return complex(float(node[1]), float(node[2]))
-        if tag in _STANDARD:
-            module, name, _, unpack = _STANDARD[tag]
-            return unpack(_load(module, name), *[decode(part) for part in node[1]])
-        if tag == "np":
-            return _array(node[1], node[2], a2b_base64(node[3]))
-        if tag == "view":
-            items = [decode(item) for item in node[2]]
-            kept = dict(items) if node[1] == "items" else dict(enumerate(items))
-            return {"keys": dict.fromkeys(items).keys, "items": kept.items, "values": kept.values}[node[1]]()
-        if tag == "const":
-            return _CONSTANTS[node[1]]
-        if tag == "builtin":
-            found = getattr(builtins, node[1])
-            if not isinstance(found, type):
-                raise WireError("no class: %.50r" % (node[1],))
-            return found
-        return self.decode_other(tag, node)
-
-    def encode_other(self, value, depth):
-        raise Unsendable("a %s cannot cross" % type(value).__name__)
-
-    def decode_other(self, tag, node):
-        raise WireError("an unknown tag: %.50r" % (tag,))
-
-
-def _text(data):
-    return b2a_base64(data, newline=False).decode("ascii")
-
-
-def _pack(items):
-    kinds = set(map(type, items))
-    if kinds == {float}:
-        return ["pf", _text(array("d", items).tobytes())]
-    if kinds == {int}:
-        try:
-            return ["pi", _text(array("q", items).tobytes())]
-        except OverflowError:
-            return None
-    return None
-
-
-def _array(dtype, shape, data):
-    try:
-        import numpy  # noqa: PLC0415  only where a value needs it
-    except ImportError:
-        raise WireError("a numpy value, and numpy is not installed here") from None
-    kind = numpy.dtype(dtype)
-    if kind.kind not in _NUMERIC_KINDS:
-        raise WireError("an array of a kind that may not cross")
-    flat = numpy.frombuffer(data, dtype=kind)
-    return flat[0] if shape is None else flat.reshape(shape).copy()
-
-
-def dump(message):
-    """One frame: the length and the JSON text."""
-    body = json_text(message).encode("ascii")
-    if len(body) > MAX_FRAME:
-        raise Unsendable("a value of %d MB is more than the %d MB that may cross" % (len(body) >> 20, MAX_FRAME >> 20))
-    return struct.pack(">I", len(body)) + body
-
-
-json_text = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-json_value = json.JSONDecoder().decode
-
-
-# ---- the submission ------------------------------------------------------------------------------
 
 
 class Callback:
     """A function of the tests, as the submission sees it."""
 
-    def __init__(self, worker, number, name):
-        self._worker, self._number = worker, number
+    def __init__(self, worker: Worker, number: int, name: str) -> None:
+        self._worker, self.number = worker, number
         self.__name__ = self.__qualname__ = name
 
-    def __call__(self, *args, **kwargs):
-        return self._worker.call_back(self._number, args, kwargs)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._worker.call_back(self.number, args, kwargs)
 
 
-def callback_items(callback):
+def callback_items(callback: Callback) -> Iterator[Any]:
     """An iterator of the tests, one item a trip."""
     while True:
         more, item = callback()
@@ -266,33 +59,31 @@ def callback_items(callback):
 class Worker(Codec):
     """Holds the submission's objects by number, and answers the judge one request at a time."""
 
-    def __init__(self, descriptor):
+    def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.process = os.getpid()
-        self.objects = []
-        self.numbers = {}
-        self.classes = {}
-        self.callback_errors = {}
-        self.loop = None
-        self.lines = []
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.classes: dict[type, int] = {}
+        self.callback_errors: dict[int, tuple[int, BaseException]] = {}
+        self.loop: Any = None
+        self.lines: list[str] = []
         # The submission may replace any of these; a right one that does so is still answered.
         self._read, self._write, self._getpid = os.read, os.write, os.getpid
-        import threading  # noqa: PLC0415
-
         self._lock = threading.RLock()
 
     # -- frames --
 
-    def send(self, message):
+    def send(self, message: Any) -> None:
         data = memoryview(dump(message))
         while data:
             data = data[self._write(self.descriptor, data) :]
 
-    def receive(self):
+    def receive(self) -> Any:
         (length,) = struct.unpack(">I", self._exactly(4))
         return json_value(self._exactly(length).decode("ascii"))
 
-    def _exactly(self, count):
+    def _exactly(self, count: int) -> bytes:
         parts = []
         while count:
             part = self._read(self.descriptor, min(count, 1 << 20))
@@ -302,11 +93,11 @@ class Worker(Codec):
             count -= len(part)
         return b"".join(parts)
 
-    def answer_until_end(self):
+    def answer_until_end(self) -> NoReturn:
         while True:
             self.answer(self.receive())
 
-    def answer(self, request):
+    def answer(self, request: list[Any]) -> None:
         number, operation, *parts = request
         try:
             reply = [number, "ok", *getattr(self, "do_" + operation)(*parts)]
@@ -322,7 +113,7 @@ class Worker(Codec):
             except (Unsendable, RecursionError, MemoryError) as error:
                 self.send([number, "unsendable", str(error)[:MAX_TEXT] or "a value is too large to send"])
 
-    def call_back(self, number, args, kwargs):
+    def call_back(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of a function of the tests; the judge may call again before it answers."""
         if self._getpid() != self.process:
             raise RuntimeError("a function of the tests cannot be called from another process")
@@ -343,35 +134,35 @@ class Worker(Codec):
 
     # -- requests --
 
-    def do_names(self, names):
+    def do_names(self, names: list[str]) -> list[Any]:
         module = sys.modules["solution"]
         if names == ["*"]:
             shown = [name for name in vars(module) if not name.startswith("_")]
             return [[name for name in getattr(module, "__all__", shown) if hasattr(module, name)]]
         return [[[name, self.encode(getattr(module, name))] for name in names if hasattr(module, name)]]
 
-    def do_call(self, target, args, kwargs):
+    def do_call(self, target: Any, args: list[Any], kwargs: list[Any]) -> list[Any]:
         function = self.objects[target] if type(target) is int else getattr(sys.modules["solution"], target)
         given = [self.decode(node) for node in args]
         named = {key: self.decode(node) for key, node in kwargs}
         return self._returned(function(*given, **named), [*given, *named.values()], [*args, *(n for _, n in kwargs)])
 
-    def do_special(self, name, args):
+    def do_special(self, name: str, args: list[Any]) -> list[Any]:
         given = [self.decode(node) for node in args]
         return self._returned(OPERATORS[name](*given), given, args)
 
-    def do_get(self, target, name):
+    def do_get(self, target: int, name: str) -> list[Any]:
         return [self.encode(getattr(self.objects[target], name)), []]
 
-    def do_set(self, target, name, node):
+    def do_set(self, target: int, name: str, node: Any) -> list[Any]:
         setattr(self.objects[target], name, self.decode(node))
         return [None, []]
 
-    def do_delete(self, target, name):
+    def do_delete(self, target: int, name: str) -> list[Any]:
         delattr(self.objects[target], name)
         return [None, []]
 
-    def do_next(self, target, node):
+    def do_next(self, target: int, node: Any) -> list[Any]:
         """The next item of a generator or iterator, or its end and its return value."""
         iterator, sent = self.objects[target], self.decode(node)
         try:
@@ -379,23 +170,23 @@ class Worker(Codec):
         except StopIteration as end:
             return [False, self.encode(end.value)]
 
-    def do_await(self, target):
-        import asyncio  # noqa: PLC0415
+    def do_await(self, target: int) -> list[Any]:
+        import asyncio
 
         if self.loop is None:
             self.loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self.loop)
         awaitable = self.objects[target]
 
-        async def wait():
+        async def wait() -> Any:
             return await awaitable
 
         return [self.encode(self.loop.run_until_complete(wait())), []]
 
-    def do_repr(self, target):
+    def do_repr(self, target: int) -> list[str]:
         return [repr(self.objects[target])[:MAX_TEXT]]
 
-    def _returned(self, result, given, nodes):
+    def _returned(self, result: Any, given: list[Any], nodes: list[Any]) -> list[Any]:
         """The result and the changed arguments, encoded under a recursion limit that the submission did not set."""
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 10 * MAX_DEPTH))
@@ -404,10 +195,10 @@ class Worker(Codec):
         finally:
             sys.setrecursionlimit(limit)
 
-    def _encoded(self, result, given, nodes):
+    def _encoded(self, result: Any, given: list[Any], nodes: list[Any]) -> list[Any]:
         """The result, and the arguments that were changed in place."""
         changed = []
-        for place, (value, node) in enumerate(zip(given, nodes)):
+        for place, (value, node) in enumerate(zip(given, nodes)):  # noqa: B905  3.8 has no strict
             if type(node) is list and node[0] not in _UNCHANGING:
                 now = self.encode(value)
                 if json_text(now) != json_text(node):
@@ -419,10 +210,10 @@ class Worker(Codec):
 
     # -- what is not plain data --
 
-    def encode_other(self, value, depth):
+    def encode_other(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if kind is Callback:
-            return ["fn", value._number]
+            return ["fn", value.number]
         if isinstance(value, type):
             return ["class", self.number(value), self.describe(value)]
         if isinstance(value, BaseException):
@@ -437,7 +228,7 @@ class Worker(Codec):
                 return ["sub", self.number(value), self.describe(kind), plain]
         return ["h", self.number(value), self.describe(kind)]
 
-    def decode_other(self, tag, node):
+    def decode_other(self, tag: str, node: list[Any]) -> Any:
         if tag in ("h", "class", "gen", "coro", "error"):
             return self.objects[node[1]]
         if tag == "sub":
@@ -446,44 +237,41 @@ class Worker(Codec):
             return Callback(self, node[1], node[2])
         if tag == "it":
             return callback_items(Callback(self, node[1], "iterator"))
-        raise WireError("an unknown tag: %.50r" % (tag,))
+        raise WireError(f"an unknown tag: {tag!r:.50}")
 
-    def _refreshed(self, value, content):
+    def _refreshed(self, value: Any, content: Any) -> Any:
         """Puts the judge's view of a subclassed list, dict or set back into the object itself."""
-        for base, clear, fill in ((list, list.clear, list.extend), (set, set.clear, set.update),
-                                  (dict, dict.clear, dict.update)):  # fmt: skip
-            if isinstance(value, base):
-                if base_value(value, base) != content:
-                    clear(value)
-                    fill(value, content)
-                break
+        base: Any = next((base for base in (list, set, dict) if isinstance(value, base)), None)
+        if base is not None and base_value(value, base) != content:
+            base.clear(value)
+            (list.extend if base is list else base.update)(value, content)
         return value
 
-    def number(self, value):
+    def number(self, value: Any) -> int:
+        """The number under which the judge knows an object, which lives as long as the jail."""
         known = self.numbers.get(id(value))
         if known is None:
             known = self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return known
 
-    def describe(self, cls):
+    def describe(self, cls: type) -> Any:
         """The number of a class; with its description at first mention."""
         known = self.classes.get(cls)
         if known is not None:
             return known
         own = self.classes[cls] = self.number(cls)
-        ancestors = type.__dict__["__mro__"].__get__(cls)
-        parents = [self.describe(base) for base in cls.__bases__ if getattr(builtins, base.__name__, None) is not base]
-        builtin = [base.__name__ for base in ancestors if getattr(builtins, base.__name__, None) is base]
+        parents = [self.describe(base) for base in cls.__bases__ if not is_builtin(base)]
+        builtin = [base.__name__ for base in ancestors(cls) if is_builtin(base)]
         specials = [name for name in SPECIAL_NAMES if _defines(cls, name)]
         return [own, str(cls.__name__), str(cls.__module__), parents, builtin, specials]
 
-    def encode_error(self, error):
+    def encode_error(self, error: BaseException) -> list[Any]:
         """[number, class, arguments, text, last lines, token]; the text is asked for last: it may be hostile."""
         token = self.callback_errors.get(id(error), (None,))[0]
         kind = type(error)
         arguments = []
-        for argument in BaseException.args.__get__(error):
+        for argument in BaseException.__dict__["args"].__get__(error):
             try:
                 node = self.encode(argument)
                 small = not isinstance(argument, (str, bytes, list, dict)) or len(json_text(node)) < MAX_ERROR_ARGUMENT
@@ -493,11 +281,11 @@ class Worker(Codec):
         lines = self.last_lines(error)
         if isinstance(error, MemoryError):
             error = MemoryError()
-        if _std("builtins", kind.__name__) is kind:
+        if standard_class("builtins", kind.__name__) is kind:
             return [self.number(error), ["builtin", kind.__name__], arguments, _shown(error), lines, token]
         return [self.number(error), self.describe(kind), arguments, _shown(error), lines, token]
 
-    def last_lines(self, error):
+    def last_lines(self, error: BaseException) -> list[list[Any]]:
         """Where in the submission an error came from, innermost last."""
         found = []
         trace = error.__traceback__
@@ -513,7 +301,7 @@ class Worker(Codec):
 
     # -- loading --
 
-    def load(self, source):
+    def load(self, source: str) -> list[Any]:
         """Runs the submission as the module `solution`; the judge is told how that went."""
         self.lines = source.split("\n")
         module = types.ModuleType("solution")
@@ -526,10 +314,10 @@ class Worker(Codec):
                 file.write(source)
             code = compile(source, "solution.py", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:  # a NUL or a lone surrogate is a ValueError
-            where = "line %s: " % error.lineno if getattr(error, "lineno", None) else ""
+            where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
             return ["syntax", where + str(getattr(error, "msg", error))[:MAX_TEXT]]
         except (RecursionError, MemoryError) as error:
-            return ["syntax", "too complex to compile (%s)" % type(error).__name__]
+            return ["syntax", f"too complex to compile ({type(error).__name__})"]
         try:
             exec(code, module.__dict__)  # noqa: S102  this is what the jail is for
         except BaseException as error:  # noqa: BLE001  reported as the verdict's reason
@@ -537,21 +325,23 @@ class Worker(Codec):
         return ["loaded"]
 
 
-_UNCHANGING = frozenset("i b c t fs const builtin range slice dec fr date dt time td uuid fn it gen coro class h".split())
+_UNCHANGING = frozenset(
+    "i b c t fs const builtin range slice dec fr date dt time td uuid fn it gen coro class h".split()  # noqa: SIM905
+)
 
 
-def _defines(cls, name):
-    return any(name in vars(base) for base in type.__dict__["__mro__"].__get__(cls)[:-1])
+def _defines(cls: type, name: str) -> bool:
+    return any(name in vars(base) for base in ancestors(cls)[:-1])
 
 
-def _shown(error):
+def _shown(error: BaseException) -> str:
     try:
         return str(error)[:MAX_TEXT]
     except Exception as problem:  # noqa: BLE001  recorded as the text
-        return "(its text cannot be shown: %s)" % type(problem).__name__
+        return f"(its text cannot be shown: {type(problem).__name__})"
 
 
-def serve(fd, source, *, preloaded):  # noqa: ARG001  what the zygote has imported makes no difference here
+def serve(fd: int, source: str, *, preloaded: bool) -> NoReturn:  # noqa: ARG001  what the zygote has imported makes no difference here
     """Loads `source` and answers on `fd` until the judge closes it; never returns.
 
     Called in the jailed child after all isolation is in force; stdin, stdout and stderr are set up and the
