@@ -19,8 +19,9 @@ FAST = Limits(wall_s=5.0, memory_mb=512, processes=32)
 
 
 @asynccontextmanager
-async def jail(level: Level | None = None, *, python: Path | None = None) -> AsyncIterator[Sandbox]:
-    async with open_sandbox(level, python=python, workers=1, allow_weak=level == "process") as sandbox:
+async def jail(level: Level | None = None, *, python: Path | None = None, workers: int = 1) -> AsyncIterator[Sandbox]:
+    allow_weak = level in ("seatbelt", "process")
+    async with open_sandbox(level, python=python, workers=workers, allow_weak=allow_weak) as sandbox:
         yield sandbox
 
 

@@ -20,6 +20,7 @@ from afterword.core.records import Limits, RunResult
 from afterword.errors import SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
 from afterword.sandbox.environment import environment
+from afterword.sandbox.jail.program import COLLECT_BYTES
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
 from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
@@ -27,7 +28,8 @@ from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
 LEVEL = "namespaces"
 _TRIES = 3
 _REPORT_GRACE_S = 10.0
-_COLLECT_BYTES = 64 << 20
+_COLLECT_BYTES = 2 * COLLECT_BYTES
+"""More than a cell hands out, names included."""
 
 
 class Pool:

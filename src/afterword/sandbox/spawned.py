@@ -28,13 +28,13 @@ from afterword.sandbox.children import Child
 from afterword.sandbox.environment import environment, interpreter_environment
 from afterword.sandbox.jail.cgroup import ControlGroup
 from afterword.sandbox.jail.limits import Limits as JailLimits
+from afterword.sandbox.jail.program import collected_files
 from afterword.sandbox.launchers import JAIL_FOLDER, Launcher
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files
 from afterword.sandbox.streams import Allowance, Drain
 
 _GRACE_S = 0.5
 _LEFTOVER_S = 0.5
-_COLLECT_BYTES = 64 << 20
 _FAILURE_BYTES = 4_000
 _BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.boot import main; del sys.path[0]; main()"
 _JOIN_GROUP = 'echo $$ > "$0" && exec "$@"'
@@ -105,7 +105,7 @@ class Job:
         for failure in self._failure:
             if failure.content:
                 raise SandboxFault(failure.content.decode(errors="backslashreplace"))
-        files = collect_files(self.folder, self.collect) if self.folder is not None else {}
+        files = dict(collected_files(str(self.folder), self.collect)) if self.folder is not None else {}
         ended_by_us = self._cause in ("closed", "deadline") and returncode != 0
         ending = Ending(
             status=None if ended_by_us else _wait_status(returncode, self.launcher.shell_statuses),
@@ -332,36 +332,6 @@ class SpawnedSandbox:
             tasks.cancel_scope.cancel()
             # Without the error of the body, which is not the group's and is to reach the caller as it is
             await tasks.__aexit__(None, None, None)
-
-
-def collect_files(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
-    """The plain files among `names`; a link that the program planted is not followed, at any depth."""
-    files: dict[str, bytes] = {}
-    left = _COLLECT_BYTES
-    for name in names:
-        content = _read_plain(folder, Path(name).parts, left)
-        if content is not None:
-            files[name] = content
-            left -= len(content)
-    return files
-
-
-def _read_plain(folder: Path, parts: Sequence[str], at_most: int) -> bytes | None:
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    opened = [os.open(folder, flags | os.O_DIRECTORY)]
-    try:
-        for part in parts:
-            opened.append(os.open(part, flags, dir_fd=opened[-1]))
-        status = os.fstat(opened[-1])
-        if (status.st_mode & 0o170000) != 0o100000 or status.st_size > at_most:
-            return None
-        with open(opened[-1], "rb", closefd=False) as file:
-            return file.read(at_most)
-    except OSError:
-        return None
-    finally:
-        for fd in opened:
-            os.close(fd)
 
 
 def remove_tree(folder: Path) -> None:

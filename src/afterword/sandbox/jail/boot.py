@@ -19,6 +19,7 @@ from .program import COMMAND, SUBMISSION
 
 def main() -> NoReturn:
     """Started with the number of the order's descriptor as last argument."""
+    program.forget_own_variables()
     order = json.loads(_read_all(int(sys.argv[-1])))
     numbers = cast("Mapping[str, int]", order["fds"])
     failure_fd = numbers["failure"]

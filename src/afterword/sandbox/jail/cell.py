@@ -9,7 +9,6 @@ import fcntl
 import json
 import os
 import signal
-import stat
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
@@ -19,7 +18,6 @@ from .namespaces import PRIVATE_FOLDERS, WORK
 from .program import COMMAND, SUBMISSION
 
 _PEER_FD = 3
-_COLLECT_CAP = 64 << 20
 
 
 class Tools(NamedTuple):
@@ -121,19 +119,9 @@ def _kill_all() -> None:
 
 def _hand_out(job: Job) -> None:
     """Writes each collected file to the peer as a line of JSON and its bytes; what is no plain file is left out."""
-    left = _COLLECT_CAP
     with open(job.peer_fd, "wb", closefd=False) as out:
-        for name in job.collect:
-            try:
-                fd = os.open(os.path.join(WORK, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except OSError:
-                continue
-            with open(fd, "rb") as file:
-                size = os.fstat(fd).st_size
-                if not stat.S_ISREG(os.fstat(fd).st_mode) or size > left:
-                    continue
-                left -= size
-                out.write(json.dumps({"name": name, "size": size}).encode() + b"\n" + file.read(size))
+        for name, content in program.collected_files(WORK, job.collect):
+            out.write(json.dumps({"name": name, "size": len(content)}).encode() + b"\n" + content)
 
 
 def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:

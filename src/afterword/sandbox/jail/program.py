@@ -8,14 +8,24 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 SUBMISSION = "submission"
 COMMAND = "command"
 TRIAL = "trial"
 """What a jail is for: a Python submission that calls go to, a command over files, or only to see that it works."""
+
+
+_OWN_VARIABLES = ("PYTHONHASHSEED", "MALLOC_ARENA_MAX")
+
+
+def forget_own_variables() -> None:
+    """Takes out what was read when the interpreter started and no program needs to see."""
+    for name in _OWN_VARIABLES:
+        os.environ.pop(name, None)
 
 
 def unpack_files(payload: bytes) -> None:
@@ -30,6 +40,37 @@ def unpack_files(payload: bytes) -> None:
         with open(name, "wb") as file:
             file.write(payload[at : at + size])
         at += size
+
+
+def collected_files(folder: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The plain files among `names`, up to a cap in all; a link that the program planted is not followed anywhere."""
+    left = COLLECT_BYTES
+    for name in names:
+        content = _read_plain(folder, name.split("/"), left)
+        if content is not None:
+            left -= len(content)
+            yield name, content
+
+
+COLLECT_BYTES = 64 << 20
+
+
+def _read_plain(folder: str, parts: Sequence[str], at_most: int) -> bytes | None:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    opened = [os.open(folder, flags | os.O_DIRECTORY)]
+    try:
+        for part in parts:
+            opened.append(os.open(part, flags, dir_fd=opened[-1]))
+        status = os.fstat(opened[-1])
+        if not stat.S_ISREG(status.st_mode) or status.st_size > at_most:
+            return None
+        with open(opened[-1], "rb", closefd=False) as file:
+            return file.read(at_most)
+    except OSError:
+        return None
+    finally:
+        for fd in opened:
+            os.close(fd)
 
 
 def execute(argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:

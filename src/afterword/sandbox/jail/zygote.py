@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping
 from typing import NoReturn, cast
 
-from . import cell, landlock, limits, multiprocess, namespaces, seccomp, syscalls, view, worker
+from . import cell, landlock, limits, multiprocess, namespaces, program, seccomp, syscalls, view, worker
 from .cgroup import ControlGroup
 from .limits import Limits
 
@@ -61,8 +61,7 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # pid 1 ignores what it has no handler for
-    for name in _OWN_VARIABLES:
-        os.environ.pop(name, None)
+    program.forget_own_variables()
     _preload()
     readable = view.readable_paths(strings["readable"], toolchain=toolchain)
     with open("/proc/self/oom_score_adj", "w") as file:  # the cells inherit it: rather they than anything of the host
@@ -91,8 +90,6 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     return Zygote(control, tools, group, pid_namespace)
 
 
-_OWN_VARIABLES = ("PYTHONHASHSEED", "MALLOC_ARENA_MAX")
-"""Read when the interpreter started; no program needs to see them."""
 _OWN_PROCESSES = 3
 """The watcher, the zygote and the init of the cell: they are the same user as the program."""
 
