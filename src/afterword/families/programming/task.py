@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from afterword.core.records import Limits, Task
-from afterword.evaluators.function_tests.suite import Suite
+from afterword.evaluators.function_tests import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class ProgrammingTask:
     """The checks that accept or reject at the end; None: nothing does."""
     limits: Limits = field(default_factory=Limits)
     """What one verdict may use."""
+    held_out_limits: Limits | None = None
+    """What the held-out verdict may use; None: the same."""
     python: Path | None = None
     """The interpreter that runs the program; None: the one that runs this."""
 

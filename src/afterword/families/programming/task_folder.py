@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from afterword.core.records import Limits, Task
 from afterword.errors import InputError
-from afterword.evaluators.function_tests.splitting import split
-from afterword.evaluators.function_tests.suite import Suite
+from afterword.evaluators.function_tests import Suite, split
 from afterword.families.programming.case_file import read_cases
 from afterword.families.programming.task import ProgrammingTask, task_inputs
 from afterword.families.programming.task_file import read_task_file, read_text
@@ -61,7 +60,7 @@ def load_task_folder(path: Path) -> ProgrammingTask:
         visible, held_out = split(visible, stated.split, stated.seed)
     task = Task(stated.id, stated.instructions, task_inputs(stated.entry_point, stated.signature))
     limits = Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb)
-    return ProgrammingTask(task, visible, held_out, limits, stated.python)
+    return ProgrammingTask(task, visible, held_out, limits, python=stated.python)
 
 
 def _refuse_no_folder(path: Path) -> None:
