@@ -12,5 +12,3 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key is set unless a test sets one."""
     for name in (*KEY_VARIABLES, *URL_VARIABLES, "AFTERWORD_MODEL", "AFTERWORD_HOME", "HF_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
-    # A proxy of the machine would come between a test and its server.
-    monkeypatch.setenv("NO_PROXY", "*")

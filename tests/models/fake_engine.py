@@ -1,7 +1,7 @@
 """Stands in for the engine of the local model: the real child program around a small HTTP server of its own.
 
 What the prompt says decides what happens: `crash` kills the process, `hang` never answers, and anything else
-is answered with the number of the process.
+is answered with the number of the process. The file `plan.gguf` holds the answers instead, the last one for ever.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def serve(settings: Mapping[str, object]) -> tuple[object, str]:
         raise RuntimeError("the file\nis no model")
     if name == "die.gguf":
         os.abort()
+    planned = json.loads(Path(str(settings["model"])).read_text()) if name == "plan.gguf" else []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -30,6 +31,11 @@ def serve(settings: Mapping[str, object]) -> tuple[object, str]:
             prompt = body["messages"][-1]["content"]
             if self.headers["Authorization"] != f"Bearer {settings['key']}":
                 self.answer(401, {"error": {"message": "wrong key"}})
+            elif planned:
+                answer = planned.pop(0) if len(planned) > 1 else planned[0]
+                choice = {"message": {"content": answer["content"]}, "finish_reason": answer["finish_reason"]}
+                failure = {"error": {"message": "it broke"}}
+                self.answer(400, failure) if answer["fails"] else self.answer(200, {"choices": [choice]})
             elif prompt == "crash":
                 os.abort()
             elif prompt == "hang":

@@ -69,16 +69,23 @@ def test_any_answer_gives_one_short_line_without_the_key(status: int, body: byte
 
 @pytest.mark.parametrize(
     "leak",
-    ["sk-proj-abcdefgh12345", "Bearer abcdef.ghi-jk", "gsk_abcdefgh1234", "http://user:pass@host/", "hf_abcdefghijkl"],
+    [
+        "sk-proj-abcdefgh12345",
+        "Bearer abcdef.ghi-jk",
+        "gsk_abcdefgh1234",
+        "//user:pass@",
+        "hf_abcdefghijkl",
+        "AIzaSyA1234567890",
+    ],
 )
 def test_whatever_looks_like_a_key_is_hidden(leak: str) -> None:
-    shown = THERE.quote(f"it said {leak} and more")
+    shown = THERE.quote(f"it said //{leak} and more")
     assert "[key]" in shown
     assert leak not in shown
 
 
 def test_ordinary_text_is_quoted_as_it_is() -> None:
-    assert THERE.quote("the task-key was\nnot found: skip") == "the task-key was not found: skip"
+    assert THERE.quote("the key-value store\nwas not found: skip") == "the key-value store was not found: skip"
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,47 @@ async def test_a_refused_temperature_says_to_leave_it_out() -> None:
         await ask(refusal, request=replace(ASK, temperature=0.2))
 
 
+async def test_an_error_of_the_provider_behind_a_router_is_found_in_the_choice() -> None:
+    choice = {
+        "message": {"content": ""},
+        "finish_reason": "error",
+        "error": {"code": 400, "message": "prompt too long"},
+    }
+    with pytest.raises(ContextTooLong):
+        await ask(completion(choices=[choice]))
+
+
+async def test_an_adapted_request_counts_as_a_try() -> None:
+    reply, _ = await ask(error(400, "use something else than 'max_tokens'"), completion())
+    assert reply.tries == 2
+
+
+async def test_no_proxy_stands_before_a_server_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    reply, _ = await ask(completion())
+    assert reply.text == "hello"
+
+
+async def test_white_space_around_a_key_is_dropped() -> None:
+    _, served = await ask(completion(), change=replace(options("http://x"), api_key=f" {KEY}\n"))
+    assert served.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("key", ["sk-ab\ncd-0123456789", "sk-\u2018quoted\u2019-0123456789"])
+async def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str) -> None:
+    with pytest.raises(MissingKey, match="set OPENAI_API_KEY anew") as caught:
+        await ask(completion(), change=replace(options("http://x"), api_key=key))
+    assert "0123456789" not in str(caught.value)
+
+
+async def test_lone_surrogate_in_a_reply_is_written_out() -> None:
+    reply, _ = await ask(completion("a\ud800b"))
+    assert reply.text == "a\\ud800b"
+
+
 async def test_concurrency_limit_holds() -> None:
     slow = Http(body=completion("x" * 5).body, drip_s=0.0005)
     async with (

@@ -46,6 +46,16 @@ def test_the_bound_is_never_below_the_cost(model: str, provider: str) -> None:
         assert bound.cost_usd(used) >= cost * 0.999999
 
 
+def test_what_is_written_to_a_cache_costs_more_than_what_is_read() -> None:
+    pricing = Pricing("claude-sonnet-4-5", "anthropic")
+    plain = pricing.cost_usd(Usage(calls=1, tokens_in=1000))
+    written = pricing.cost_usd(Usage(calls=1, tokens_in=1000), tokens_written_to_cache=1000)
+    read = pricing.cost_usd(Usage(calls=1, tokens_in=1000, tokens_cached=1000))
+    assert plain is not None
+    assert written == pytest.approx(1.25 * plain)
+    assert read == pytest.approx(0.1 * plain)
+
+
 def test_what_the_user_states_wins() -> None:
     stated = Price(1.0, 2.0, cached_input=0.0)
     pricing = Pricing("gpt-4o", "openai", stated=stated)

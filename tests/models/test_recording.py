@@ -131,6 +131,13 @@ async def test_a_whole_temperature_and_its_float_are_the_same_request(tmp_path: 
     assert (await load_recording(file).complete(replace(ASK, temperature=0.0))).text == "0"
 
 
+async def test_a_lone_surrogate_in_a_prompt_is_recorded_and_found(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    asked = ChatRequest((Message("user", "a\ud800b"),))
+    await record(file, asked)
+    assert (await load_recording(file).complete(asked)).text == "0"
+
+
 async def test_a_recording_cut_by_a_kill_is_readable_and_continued(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     await record(file, ASK, OTHER)

@@ -28,10 +28,12 @@ from afterword.models.transport import (
     count,
     cut_at,
     http_library,
+    is_loopback,
     malformed,
     read_json,
     refuse_error_status,
     shown_address,
+    usable_key,
     wire_text,
 )
 
@@ -59,8 +61,8 @@ async def open_anthropic(
     except ImportError:
         raise MissingExtra("anthropic", "anthropic") from None
     stated_url = options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
-    key = options.api_key or os.environ.get(KEY_VARIABLE) or None
-    token = None if key else os.environ.get(TOKEN_VARIABLE) or None
+    key = usable_key(options.api_key or os.environ.get(KEY_VARIABLE), name, KEY_VARIABLE)
+    token = None if key else usable_key(os.environ.get(TOKEN_VARIABLE), name, TOKEN_VARIABLE)
     if key is None and token is None:
         if stated_url is None:
             raise MissingKey(f"no key for {name}: set {KEY_VARIABLE}", model=name)
@@ -72,8 +74,10 @@ async def open_anthropic(
         auth_token=token,
         base_url=base_url,
         max_retries=0,
-        timeout=anthropic.Timeout(options.timeout_s, connect=min(CONNECT_S, options.timeout_s)),
-        http_client=anthropic.DefaultAsyncHttpxClient(event_hooks={"response": [refuse_error_status]}),
+        timeout=anthropic.Timeout(None, connect=CONNECT_S),
+        http_client=anthropic.DefaultAsyncHttpxClient(
+            event_hooks={"response": [refuse_error_status]}, trust_env=not is_loopback(base_url)
+        ),
     ) as client:
         pricing = Pricing(model, "anthropic" if base_url == _DEFAULT_URL else None, base_url, options.price)
         library = http_library(anthropic.DefaultAsyncHttpxClient)
@@ -133,7 +137,7 @@ class AnthropicMessages:
             if not refused_schema:
                 raise
         self._takes_schema = False  # an older model: from now on its prompt alone asks for the form
-        return await self._send(request)
+        return replace(await self._send(request), tries=2)
 
     async def _send(self, request: ChatRequest) -> Reply:
         try:
@@ -146,11 +150,7 @@ class AnthropicMessages:
                 found = await read_json(response, self._endpoint)
         except Exception as error:
             failed = connection_failure(
-                error,
-                self._endpoint,
-                self._library,
-                timeout_s=self._options.timeout_s,
-                retry_after_cap_s=self._options.retry_after_cap_s,
+                error, self._endpoint, self._library, retry_after_cap_s=self._options.retry_after_cap_s
             )
             if failed is None:
                 raise
@@ -187,7 +187,8 @@ class AnthropicMessages:
                 )
             )
         blocks = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
-        text = cut_at("".join(block for block in blocks if isinstance(block, str)), request.stop)
+        whole = "".join(block for block in blocks if isinstance(block, str))
+        text = cut_at(wire_text(whole), request.stop)
         answered_by = found.get("model")
         return Reply(
             text=text,

@@ -57,7 +57,8 @@ class Caller:
             ):
                 with context:
                     tried += 1
-                    return replace(await self._try_once(attempt), tries=tried)
+                    reply = await self._try_once(attempt)
+                    return replace(reply, tries=tried - 1 + reply.tries)
         except TryFailed as failed:
             raise failed.fault from failed.__cause__
         raise AssertionError("unreachable: the last try returns or raises")

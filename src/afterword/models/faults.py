@@ -28,7 +28,7 @@ from afterword.errors import (
 )
 
 _MOST_QUOTED = 300
-_KEYS = re.compile(r"\b(?:sk|pk|rk|key|gsk|hf|xai|AIza)[-_][\w*.-]{6,}|(?i:\bbearer\s+)[^\s\"',;]+|//[^/@\s]+@")
+_KEYS = re.compile(r"\b(?:sk|gsk|hf|xai)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?i:\bbearer\s+)[^\s\"',;]+|(?<=//)[^/@\s]+@")
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|string_above_max_length"
     r"|context (?:length|size|window)|prompt (?:is )?too long|too many (?:input )?tokens",

@@ -30,10 +30,12 @@ from afterword.models.transport import (
     count,
     cut_at,
     http_library,
+    is_loopback,
     malformed,
     read_json,
     refuse_error_status,
     shown_address,
+    usable_key,
     wire_text,
 )
 
@@ -62,7 +64,7 @@ async def open_openai(
         MissingKey: the server is OpenAI's own and there is no key.
     """
     base_url = options.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
-    key = options.api_key or os.environ.get(KEY_VARIABLE) or None
+    key = usable_key(options.api_key or os.environ.get(KEY_VARIABLE), name, KEY_VARIABLE)
     official = urlsplit(base_url).hostname == "api.openai.com"
     if key is None and official:
         raise MissingKey(
@@ -72,12 +74,14 @@ async def open_openai(
     import openai
 
     endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key)
-    http_client = openai.DefaultAsyncHttpxClient(event_hooks={"response": [refuse_error_status]})
+    http_client = openai.DefaultAsyncHttpxClient(
+        event_hooks={"response": [refuse_error_status]}, trust_env=not is_loopback(base_url)
+    )
     async with openai.AsyncOpenAI(
         api_key=key or "none",  # servers of one's own take any
         base_url=base_url,
         max_retries=0,
-        timeout=openai.Timeout(options.timeout_s, connect=min(CONNECT_S, options.timeout_s)),
+        timeout=openai.Timeout(None, connect=CONNECT_S),
         http_client=http_client,
     ) as client:
         pricing = Pricing(model, "openai" if official else None, base_url, options.price)
@@ -141,7 +145,7 @@ class OpenAIChat:
         except TryFailed as failed:
             if not self._adapt(failed, request):
                 raise
-        return await self._send(request)
+        return replace(await self._send(request), tries=2)
 
     async def _send(self, request: ChatRequest) -> Reply:
         try:
@@ -153,11 +157,7 @@ class OpenAIChat:
                 found = await read_json(response, self._endpoint)
         except Exception as error:
             failed = connection_failure(
-                error,
-                self._endpoint,
-                self._library,
-                timeout_s=self._options.timeout_s,
-                retry_after_cap_s=self._options.retry_after_cap_s,
+                error, self._endpoint, self._library, retry_after_cap_s=self._options.retry_after_cap_s
             )
             if failed is None:
                 raise
@@ -206,10 +206,12 @@ class OpenAIChat:
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise malformed(self._endpoint, "expected choices[0].message, found none")
+        if choice.get("error"):
+            raise self._error_in_reply(choice)
         text = _text(message.get("content"))
         if text is None:
             raise malformed(self._endpoint, f"expected text, found {type(message.get('content')).__name__}")
-        text = cut_at(text, request.stop)
+        text = cut_at(wire_text(text), request.stop)
         finish = choice.get("finish_reason")
         refusal = message.get("refusal")
         if finish == "content_filter" or (isinstance(refusal, str) and refusal):

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from afterword.core.effects import fingerprint
-from afterword.core.messages import ChatRequest, Price, Reply
+from afterword.core.messages import ChatRequest, Message, Price, Reply
 from afterword.errors import RecordingMismatch
 from afterword.models.options import Lookup
+from afterword.models.transport import wire_text
 
 _CONTEXT = 30
 
@@ -76,11 +77,16 @@ class RecordedModel:
         raise RecordingMismatch(f"{self._name} does not hold this request: {difference}; record the run again")
 
 
+def recordable(request: ChatRequest) -> ChatRequest:
+    """The request as a file can hold it: a temperature of 0 is one of 0.0, and lone surrogates are written out."""
+    messages = tuple(Message(message.role, wire_text(message.content)) for message in request.messages)
+    temperature = None if request.temperature is None else float(request.temperature)
+    return replace(request, messages=messages, temperature=temperature)
+
+
 def request_fingerprint(request: ChatRequest) -> str:
-    """The fingerprint that a recording is searched by: a temperature of 0 is one of 0.0."""
-    if request.temperature is not None:
-        request = replace(request, temperature=float(request.temperature))
-    return fingerprint(request)
+    """What a recording is searched by."""
+    return fingerprint(recordable(request))
 
 
 def first_difference(recorded: ChatRequest, asked: ChatRequest) -> str:

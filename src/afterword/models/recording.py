@@ -18,7 +18,7 @@ from afterword._version import __version__
 from afterword.core.messages import ChatRequest, Price, Reply
 from afterword.core.protocols import Model
 from afterword.errors import InputError
-from afterword.models.recorded import request_fingerprint
+from afterword.models.recorded import recordable, request_fingerprint
 
 FORMAT = 1
 _HEADER_START = b'{"kind":"header"'
@@ -88,7 +88,7 @@ class RecordingFile:
                 "model": model.name,
                 "role": role,
                 "fingerprint": request_fingerprint(request),
-                "request": asdict(request),
+                "request": asdict(recordable(request)),
                 "reply": asdict(reply),
             }
         )

@@ -7,14 +7,13 @@ bound, as bytes, so that the providers' modules only map fields.
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from afterword.errors import CallTimeout, MalformedReply, ModelFault, ModelUnreachable
+from afterword.errors import MalformedReply, MissingKey, ModelFault, ModelUnreachable
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 
 MOST_REPLY_BYTES = 8_000_000
@@ -43,6 +42,24 @@ class HttpResponse(Protocol):
     def headers(self) -> Mapping[str, str]: ...
 
     def aiter_bytes(self) -> AsyncIterator[bytes]: ...
+
+
+def usable_key(key: str | None, name: str, variable: str) -> str | None:
+    """The key without the white space that copying leaves around it; None when there is none.
+
+    Raises:
+        MissingKey: it holds something that no header can carry.
+    """
+    key = (key or "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise MissingKey(f"the key for {name} holds characters that no key has; set {variable} anew", model=name)
+    return key or None
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the address is this machine's own: no proxy stands in between then."""
+    host = urlsplit(base_url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def http_library(client: type[object]) -> ModuleType:
@@ -95,9 +112,11 @@ def malformed(endpoint: Endpoint, what: str) -> TryFailed:
 
 
 def connection_failure(
-    error: Exception, endpoint: Endpoint, library: ModuleType, *, timeout_s: float, retry_after_cap_s: float
+    error: Exception, endpoint: Endpoint, library: ModuleType, *, retry_after_cap_s: float
 ) -> TryFailed | None:
     """What an exception from below the SDK means; None when it is none of the transport's."""
+    import ssl
+
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain:
@@ -115,11 +134,6 @@ def connection_failure(
                 f"the certificate of {where} is not trusted: {endpoint.quote(str(found))}", model=model
             )
             return TryFailed(fault, reason="bad certificate")
-        if isinstance(found, library.TimeoutException) and not isinstance(found, library.ConnectTimeout):
-            fault = CallTimeout(
-                f"{model} gave no complete answer within {timeout_s:g} s; raise the time limit of a call", model=model
-            )
-            return TryFailed(fault, reason="timeout")
         if isinstance(found, (library.TransportError, library.DecodingError)):
             return TryFailed(_unreachable(found, endpoint), retry=True, reason=_reason(found))
         if isinstance(found, library.InvalidURL | library.UnsupportedProtocol):
