@@ -91,11 +91,11 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             if not parts.strategy.reflects or parts.reflector is None:
                 continue
             failed = ReflectContext(task, trials[-1], lessons, effects)
+            reflection = None
             try:
                 reflection = await guard("reflector", Reflection | None, parts.reflector.reflect, failed)
-                trials[-1] = replace(trials[-1], reflection=reflection)
             finally:  # a refused or failed reflection may have cost calls too
-                trials[-1] = replace(trials[-1], usage=dict(effects.usage))
+                trials[-1] = replace(trials[-1], reflection=reflection, usage=dict(effects.usage))
             if reflection is not None:
                 effects.emit(events.Reflected(task.id, number, reflection))
 
