@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from afterword.evaluators.judge.ends import JailLost, Tampered, TooManyCallbacks, UnsupportedFeature, VerdictEnd
+from afterword.evaluators.judge.exposed import accessor, may_expose, specials_of
 from afterword.evaluators.judge.remote import RemoteClass, number_of
 from afterword.evaluators.judge.remotes import Remotes
 from afterword.sandbox.jail.codec import BASES, MAX_FRAME, Codec, Unsendable, WireError, base_value, dump, json_value
@@ -52,6 +53,8 @@ class Connection(Codec):
         self._callbacks: list[Callable[..., object]] = []
         self._callbacks_run = 0
         self._errors: list[Exception] = []
+        self._objects: dict[int, object] = {}
+        self._exposed_numbers: dict[int, int] = {}
 
     # -- frames --
 
@@ -121,15 +124,18 @@ class Connection(Codec):
             raise self._raised(parts[0])
         raise Tampered("an answer that is out of form")
 
-    def call(self, target: int, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        """Calls an object of the program; changed arguments are written back."""
+    def call(
+        self, target: int, name: str, args: tuple[object, ...], kwargs: dict[str, object], owner: object = None
+    ) -> object:
+        """Calls an object of the program; changed arguments, and the owner of a method, are written back."""
         nodes = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]
         self.calls.append(Call(name, nodes, named))
-        parts = self.request("call", target, nodes, named)
+        extra = [] if owner is None else [self.encode(owner)]
+        parts = self.request("call", target, nodes, named, *extra)
         self.calls.pop()
         self.calls.append(Call(name, nodes, named, parts[0] if parts else None, returned=True))
-        return self.result(parts, [*args, *kwargs.values()])
+        return self.result(parts, [*args, *kwargs.values(), owner])
 
     def special(self, name: str, args: tuple[object, ...]) -> object:
         """Uses an operator on objects of the program."""
@@ -207,12 +213,14 @@ class Connection(Codec):
         arguments = self.received(["t", parts[1]])
         named = {str(key): self.received(node) for key, node in _pairs(parts[2])}
         assert isinstance(arguments, tuple)  # noqa: S101  the tag says so
+        outer, self._outstanding = self._outstanding, deque()  # what the tests ask meanwhile is answered first
         try:
             answer = ["returned", self.encode(self._callbacks[parts[0]](*arguments, **named))]
         except Exception as error:  # noqa: BLE001  it goes on through the program and comes back
             self._errors.append(error)
             kind = next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")
             answer = ["error", len(self._errors) - 1, kind, str(error)[:2000]]
+        self._outstanding = outer
         self._send([0, *answer])
 
     def _raised(self, node: object) -> BaseException:
@@ -244,18 +252,29 @@ class Connection(Codec):
         for base in BASES:
             if isinstance(value, base):
                 return self.encode(base_value(value, base), depth)
-        if callable(value):
+        if callable(value) and not may_expose(value):
             return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
         if isinstance(value, Iterator):
             return ["it", self._callback(lambda: _next_item(value))]
+        if may_expose(value):
+            return ["lo", self._exposed(value), type(value).__name__, specials_of(value)]
         raise UnsupportedFeature(f"a {type(value).__name__} object as an argument of the program")
 
     def decode_other(self, tag: str, node: list[object]) -> object:
+        if tag == "lo" and type(node[1]) is int and node[1] in self._objects:
+            return self._objects[node[1]]
         if tag == "fn":
             if not _is_place(node[1], self._callbacks):
                 raise WireError("a function that was not given")
             return self._callbacks[node[1]]
         return self.remotes.decode(tag, node)
+
+    def _exposed(self, value: object) -> int:
+        known = self._exposed_numbers.get(id(value))
+        if known is None:
+            known = self._exposed_numbers[id(value)] = self._callback(accessor(value))
+            self._objects[known] = value
+        return known
 
     def _callback(self, function: Callable[..., object]) -> int:
         self._callbacks.append(function)

@@ -35,7 +35,7 @@ class RemoteClass(type):
     def __getattr__(cls, name: str) -> object:
         if is_private(name):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-        return cls._aw_remotes.get(cls._aw_number, name)
+        return cls._aw_remotes.get(cls, name)
 
     def __iter__(cls) -> Iterator[object]:
         """The members of an enumeration."""
@@ -63,16 +63,16 @@ class RemoteObject:
     def __getattr__(self, name: str) -> object:
         if is_private(name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self._aw_remotes.get(self._aw_number, name)
+        return self._aw_remotes.get(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
         if name.startswith("__") and name.endswith("__"):
             object.__setattr__(self, name, value)  # e.g. the traceback of an error
         else:
-            self._aw_remotes.set(self._aw_number, name, value)
+            self._aw_remotes.set(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._aw_remotes.delete(self._aw_number, name)
+        self._aw_remotes.delete(self, name)
 
 
 def number_of(value: object) -> int | None:

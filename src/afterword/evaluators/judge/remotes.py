@@ -35,22 +35,25 @@ class Remotes:
 
     # -- attributes and calls --
 
-    def get(self, number: int, name: str) -> object:
-        parts = self.connection.request("get", number, name)
-        value = self.connection.result(parts, [])
-        if isinstance(value, RemoteObject) and name.isidentifier():
+    def get(self, target: object, name: str) -> object:
+        connection = self.connection
+        value = connection.result(connection.request("get", connection.encode(target), name), [])
+        if isinstance(value, RemoteObject):
             object.__setattr__(value, "_aw_name", name)
+            if isinstance(target, _MUTABLE):
+                object.__setattr__(value, "_aw_owner", target)
         return value
 
-    def set(self, number: int, name: str, value: object) -> None:
-        self.connection.request("set", number, name, self.connection.encode(value))
+    def set(self, target: object, name: str, value: object) -> None:
+        self.connection.request("set", self.connection.encode(target), name, self.connection.encode(value))
 
-    def delete(self, number: int, name: str) -> None:
-        self.connection.request("delete", number, name)
+    def delete(self, target: object, name: str) -> None:
+        self.connection.request("delete", self.connection.encode(target), name)
 
     def call(self, target: RemoteObject, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        name = object.__getattribute__(target, "__dict__").get("_aw_name", type(target).__name__)
-        return self.connection.call(target._aw_number, name, args, kwargs)
+        known = object.__getattribute__(target, "__dict__")
+        name, owner = known.get("_aw_name", type(target).__name__), known.get("_aw_owner")
+        return self.connection.call(target._aw_number, name, args, kwargs, owner)
 
     def repr(self, number: int) -> str:
         (text,) = self.connection.request("repr", number)
@@ -190,18 +193,25 @@ class Remotes:
         if type(builtin_names) is not list:
             raise WireError("a class that is out of form")
         found = [getattr(builtins, known) for known in builtin_names if type(known) is str and hasattr(builtins, known)]
-        errors = [cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseException)]
-        plain = [_BASES[known.__name__] for known in found if isinstance(known, type) and known in BASES]
-        builtin = (errors or plain)[:1]
+        errors: list[type] = []
+        for cls in found:
+            is_error = isinstance(cls, type) and issubclass(cls, BaseException)
+            if is_error and not any(issubclass(base, cls) for base in (*bases, *errors)):
+                errors.append(cls)
+        plain = [_BASES[known.__name__] for known in found if isinstance(known, type) and known in BASES][:1]
         namespace: dict[str, object] = {"_aw_number": number, "_aw_remotes": self, "__module__": "solution"}
-        namespace |= {"__str__": _error_text} if errors else {} if plain else methods(specials)
-        if plain:
-            namespace |= {"__call__": methods(specials)["__call__"]} if "__call__" in specials else {}
-        remote = [base for base in bases if issubclass(base, RemoteObject)]
+        is_error = any(issubclass(base, BaseException) for base in (*bases, *errors))
+        own = methods(specials)
+        if is_error:
+            own = {"__str__": _error_text}
+        elif plain:  # what the base class sees, whatever the class defines
+            own = {key: method for key, method in own.items() if key == "__call__"}
+            bases = bases if any(issubclass(base, plain[0]) for base in bases) else [plain[0], *bases]
+        remote = [] if any(issubclass(base, RemoteObject) for base in bases) else [RemoteObject]
         try:
-            return RemoteClass(name, (*bases, *builtin, *([] if remote else [RemoteObject])), namespace)
-        except TypeError:  # bases whose layouts do not go together here
-            return RemoteClass(name, (RemoteObject, *builtin), namespace)
+            return RemoteClass(name, (*bases, *errors, *remote), {**namespace, **own})
+        except TypeError:  # bases whose layouts or orders do not go together here
+            return RemoteClass(name, (*(plain or errors[:1]), RemoteObject), {**namespace, **own})
 
 
 class RemoteOrigin:

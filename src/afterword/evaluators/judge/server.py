@@ -17,6 +17,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 
 from afterword.evaluators.judge.runner import Order, run, silence
 
@@ -28,7 +29,8 @@ _PRELOADABLE = frozenset({"numpy", "unittest", "datetime", "decimal", "fractions
 
 def serve(control: socket.socket) -> None:
     """Answers orders until the other end is closed."""
-    _die_with_parent()
+    die_with_parent = _parent_death_signal()
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides when this one ends
     gc.collect()
     gc.freeze()
@@ -38,16 +40,19 @@ def serve(control: socket.socket) -> None:
         if new := [name for name in preload if name not in tried]:
             tried.update(new)
             _preload(new)
-        status, report = _verdict(control, order, jail)
+        status, report = _verdict(control, order, jail, die_with_parent)
         body = json.dumps({"status": status}).encode() + b"\n" + report
         control.sendall(struct.pack(">I", len(body)) + body)
 
 
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        import ctypes
+def _parent_death_signal() -> Callable[[], object]:
+    """What makes a process end with its parent, looked up once."""
+    if sys.platform != "linux":
+        return lambda: None
+    import ctypes
 
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
 def _preload(names: list[str]) -> None:
@@ -83,12 +88,14 @@ def _exactly(control: socket.socket, count: int) -> bytes:
     return b"".join(parts)
 
 
-def _verdict(control: socket.socket, order: Order, jail: int) -> tuple[str, bytes]:
+def _verdict(
+    control: socket.socket, order: Order, jail: int, die_with_parent: Callable[[], object]
+) -> tuple[str, bytes]:
     reading, writing = os.pipe()
     runner = os.fork()
     if runner == 0:
         try:
-            _die_with_parent()
+            die_with_parent()
             control.close()
             os.close(reading)
             silence()

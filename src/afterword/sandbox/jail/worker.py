@@ -12,9 +12,9 @@ import struct
 import sys
 import threading
 import types
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from . import foreign
 from .codec import (
     BASES,
     MAX_DEPTH,
@@ -36,26 +36,6 @@ MAX_TEXT = 2_000
 MAX_ERROR_ARGUMENT = 100_000
 
 
-class Callback:
-    """A function of the tests, as the submission sees it."""
-
-    def __init__(self, worker: Worker, number: int, name: str) -> None:
-        self._worker, self.number = worker, number
-        self.__name__ = self.__qualname__ = name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._worker.call_back(self.number, args, kwargs)
-
-
-def callback_items(callback: Callback) -> Iterator[Any]:
-    """An iterator of the tests, one item a trip."""
-    while True:
-        more, item = callback()
-        if not more:
-            return
-        yield item
-
-
 class Worker(Codec):
     """Holds the submission's objects by number, and answers the judge one request at a time."""
 
@@ -68,6 +48,7 @@ class Worker(Codec):
         self.callback_errors: dict[int, tuple[int, BaseException]] = {}
         self.loop: Any = None
         self.lines: list[str] = []
+        self.foreign = foreign.ForeignObjects(self.call_back)
         # The submission may replace any of these; a right one that does so is still answered.
         self._read, self._write, self._getpid = os.read, os.write, os.getpid
         self._lock = threading.RLock()
@@ -141,25 +122,31 @@ class Worker(Codec):
             return [[name for name in getattr(module, "__all__", shown) if hasattr(module, name)]]
         return [[[name, self.encode(getattr(module, name))] for name in names if hasattr(module, name)]]
 
-    def do_call(self, target: Any, args: list[Any], kwargs: list[Any]) -> list[Any]:
+    def do_call(self, target: Any, args: list[Any], kwargs: list[Any], owner: Any = None) -> list[Any]:
+        """A call; `owner` is the list, dict or set whose method it is, in the judge's view."""
         function = self.objects[target] if type(target) is int else getattr(sys.modules["solution"], target)
+        self.decode(owner)
         given = [self.decode(node) for node in args]
         named = {key: self.decode(node) for key, node in kwargs}
-        return self._returned(function(*given, **named), [*given, *named.values()], [*args, *(n for _, n in kwargs)])
+        result = function(*given, **named)
+        values, nodes = [*given, *named.values()], [*args, *(node for _, node in kwargs)]
+        if owner is not None:
+            values, nodes = [*values, self.objects[owner[1]]], [*nodes, owner]
+        return self._returned(result, values, nodes)
 
     def do_special(self, name: str, args: list[Any]) -> list[Any]:
         given = [self.decode(node) for node in args]
         return self._returned(OPERATORS[name](*given), given, args)
 
-    def do_get(self, target: int, name: str) -> list[Any]:
-        return [self.encode(getattr(self.objects[target], name)), []]
+    def do_get(self, target: Any, name: str) -> list[Any]:
+        return [self.encode(getattr(self.decode(target), name)), []]
 
-    def do_set(self, target: int, name: str, node: Any) -> list[Any]:
-        setattr(self.objects[target], name, self.decode(node))
+    def do_set(self, target: Any, name: str, node: Any) -> list[Any]:
+        setattr(self.decode(target), name, self.decode(node))
         return [None, []]
 
-    def do_delete(self, target: int, name: str) -> list[Any]:
-        delattr(self.objects[target], name)
+    def do_delete(self, target: Any, name: str) -> list[Any]:
+        delattr(self.decode(target), name)
         return [None, []]
 
     def do_next(self, target: int, node: Any) -> list[Any]:
@@ -212,8 +199,10 @@ class Worker(Codec):
 
     def encode_other(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if kind is Callback:
+        if kind is foreign.Callback:
             return ["fn", value.number]
+        if issubclass(kind, foreign.ForeignObject):
+            return ["lo", value.__dict__["_aw_access"].number]
         if isinstance(value, type):
             return ["class", self.number(value), self.describe(value)]
         if isinstance(value, BaseException):
@@ -234,9 +223,11 @@ class Worker(Codec):
         if tag == "sub":
             return self._refreshed(self.objects[node[1]], self.decode(node[3]))
         if tag == "fn":
-            return Callback(self, node[1], node[2])
+            return foreign.Callback(self.call_back, node[1], node[2])
         if tag == "it":
-            return callback_items(Callback(self, node[1], "iterator"))
+            return foreign.items(foreign.Callback(self.call_back, node[1], "iterator"))
+        if tag == "lo":
+            return self.foreign.get(node[1], node[2], node[3])
         raise WireError(f"an unknown tag: {tag!r:.50}")
 
     def _refreshed(self, value: Any, content: Any) -> Any:
@@ -326,7 +317,7 @@ class Worker(Codec):
 
 
 _UNCHANGING = frozenset(
-    "i b c t fs const builtin range slice dec fr date dt time td uuid fn it gen coro class h".split()  # noqa: SIM905
+    "i b c t fs const builtin range slice dec fr date dt time td uuid fn it lo gen coro class h".split()  # noqa: SIM905
 )
 
 
