@@ -70,7 +70,9 @@ class Display:
     def draft(self, text: str) -> None:
         """Shows a drafted lesson to the person who is asked about it."""
         self._rest()
-        self._console.print(Padding(Text(plain(text).strip() or "(no lesson)", style="cyan"), (0, 0, 0, 2)))
+        self._console.print(
+            Padding(Text(plain(text).strip() or "(no lesson)", style="cyan"), (0, 0, 0, 2), expand=False)
+        )
 
     def retried(self, notice: RetryNotice) -> None:
         """Says that a model call is tried again."""
@@ -95,17 +97,17 @@ class Display:
             line.append(f"  failed: {shortened(', '.join(feedback.failed_ids), 100)}", style="dim")
         self._console.print(line, highlight=False)
         if not feedback.passed and feedback.message:
-            excerpt = plain(feedback.message).strip().splitlines()
+            excerpt = _excerpt(feedback)
             shown = "\n".join(shortened(line, 110) for line in excerpt[:4])
             more = f"\n… {counted(len(excerpt) - 4, 'more line')}" if len(excerpt) > 4 else ""
-            self._console.print(Padding(Text(shown + more, style="dim"), (0, 0, 0, 4)), highlight=False)
+            self._console.print(Padding(Text(shown + more, style="dim"), (0, 0, 0, 4), expand=False), highlight=False)
         self._working("reflector")
 
     def _reflected(self, reflection: Reflection) -> None:
         self._rest()
         lesson = Text("lesson: ", style="cyan")
         lesson.append(plain(reflection.text).strip() or "(none)", style="default")
-        self._console.print(Padding(lesson, (0, 0, 0, 2)), highlight=False)
+        self._console.print(Padding(lesson, (0, 0, 0, 2), expand=False), highlight=False)
         if reflection.retracts:
             told = ", ".join(str(number) for number in reflection.retracts)
             self._line(f"  takes back the lesson of trial {told}", style="dim")
@@ -145,6 +147,12 @@ class Display:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def _excerpt(feedback: Feedback) -> list[str]:
+    """The lines of a message that say more than the line above them."""
+    lines = plain(feedback.message).strip().splitlines()
+    return lines[1:] if feedback.checks and len(lines) > 1 and "checks passed" in lines[0] else lines
 
 
 def score(feedback: Feedback) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
 import sys
+from importlib import metadata
 from typing import Annotated
 
 import anyio
 import typer
 
 from afterword._version import __version__
+from afterword.sandbox import STRONG, Level
 
 EXTRAS = {
     "anthropic": "anthropic",
@@ -22,9 +23,10 @@ EXTRAS = {
     "games": "alfworld",
     "ray": "ray",
     "langgraph": "langgraph",
-    "inspect": "inspect_ai",
-    "otel": "opentelemetry",
+    "inspect": "inspect-ai",
+    "otel": "opentelemetry-sdk",
 }
+"""The distribution that shows that an extra is installed."""
 
 
 def doctor(
@@ -32,11 +34,11 @@ def doctor(
 ) -> int:
     """Show what works here: isolation levels, models and keys found, the local model, extras."""
     from afterword.models.inventory import availability
-    from afterword.sandbox import STRONG, probe
+    from afterword.sandbox import probe
 
     levels = anyio.run(probe)
     models = availability()
-    extras = {extra: importlib.util.find_spec(module) is not None for extra, module in EXTRAS.items()}
+    extras = {extra: _installed(distribution) for extra, distribution in EXTRAS.items()}
     isolated = any(report.works and report.level in STRONG for report in levels)
     if as_json:
         told = {
@@ -52,18 +54,18 @@ def doctor(
         sys.stdout.write(json.dumps(told) + "\n")
         return 0
     lines = [f"afterword {__version__} on Python {platform.python_version()}, {platform.system()}", "", "isolation"]
-    lines += [_line(report.works, report.level, report.why_not) for report in levels]
+    lines += [_line(report.works, report.level, report.why_not or _caution(report.level)) for report in levels]
     if not isolated:
         lines.append("  programs of models need --allow-weak-isolation here, which does not keep a hostile one in")
     lines += ["", "models"]
-    lines.append(f"    default  {models.default_model}  (set --model or AFTERWORD_MODEL)")
+    lines.append(f"    {'default':<13}{models.default_model}  (set --model or AFTERWORD_MODEL)")
     lines.append(
         _line(bool(models.keys), "keys", ", ".join(models.keys) or "none set: OPENAI_API_KEY, ANTHROPIC_API_KEY")
     )
     if models.base_urls:
         lines.append(_line(True, "addresses", ", ".join(models.base_urls)))
     lines.append(_line(models.local, "local model", _local(models.weights, "xllamacpp" in models.packages)))
-    lines.append(f"             {models.weights_path}")
+    lines.append(f"    {'':<13}{models.weights_path}")
     lines += ["", "extras"]
     lines += [
         _line(there, extra, "" if there else f"pip install 'afterword[{extra}]'") for extra, there in extras.items()
@@ -73,7 +75,19 @@ def doctor(
 
 
 def _line(works: bool, name: str, remark: str) -> str:
-    return f"  {'✓' if works else '✗'} {name:<11}{remark}".rstrip()
+    return f"  {'✓' if works else '✗'} {name:<13}{remark}".rstrip()
+
+
+def _caution(level: Level) -> str:
+    return "" if level in STRONG else "does not keep a hostile program in; only with --allow-weak-isolation"
+
+
+def _installed(distribution: str) -> bool:
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _local(weights: str, engine: bool) -> str:

@@ -35,7 +35,11 @@ def evaluate(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge many solutions. Where rows say what to `expect`, the exit code is 1 unless all verdicts agree; it is 3 where one could not be reached."""
+    """Judge many solutions.
+
+    Where rows say what to `expect`, the exit code is 1 unless all verdicts agree; it is 3 where one could not be
+    reached.
+    """
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs takes a number from 1, found {jobs}")
     if not timeout_s > 0 or memory_mb < 1:
