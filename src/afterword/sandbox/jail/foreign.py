@@ -6,9 +6,10 @@ Each is a stand-in that asks the judge, one round trip a use. Apart from `worker
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Ask = Callable[..., Any]
+if TYPE_CHECKING:  # Python 3.8 cannot evaluate it
+    Ask = Callable[..., Any]
 
 
 class Callback:
