@@ -12,7 +12,6 @@ import anyio
 import typer
 
 from afterword._version import __version__
-from afterword.sandbox import STRONG, Level
 
 EXTRAS = {
     "anthropic": "anthropic",
@@ -34,7 +33,7 @@ def doctor(
 ) -> int:
     """Show what works here: isolation levels, models and keys found, the local model, extras."""
     from afterword.models.inventory import availability
-    from afterword.sandbox import probe
+    from afterword.sandbox import STRONG, probe
 
     levels = anyio.run(probe)
     models = availability()
@@ -54,7 +53,9 @@ def doctor(
         sys.stdout.write(json.dumps(told) + "\n")
         return 0
     lines = [f"afterword {__version__} on Python {platform.python_version()}, {platform.system()}", "", "isolation"]
-    lines += [_line(report.works, report.level, report.why_not or _caution(report.level)) for report in levels]
+    lines += [
+        _line(report.works, report.level, report.why_not or _caution(report.level in STRONG)) for report in levels
+    ]
     if not isolated:
         lines.append("  programs of models need --allow-weak-isolation here, which does not keep a hostile one in")
     lines += ["", "models"]
@@ -78,8 +79,8 @@ def _line(works: bool, name: str, remark: str) -> str:
     return f"  {'✓' if works else '✗'} {name:<13}{remark}".rstrip()
 
 
-def _caution(level: Level) -> str:
-    return "" if level in STRONG else "does not keep a hostile program in; only with --allow-weak-isolation"
+def _caution(strong: bool) -> str:
+    return "" if strong else "does not keep a hostile program in; only with --allow-weak-isolation"
 
 
 def _installed(distribution: str) -> bool:
