@@ -241,17 +241,21 @@ async def test_no_complete_answer_in_time_is_a_timeout_without_another_try(answe
     assert len(served.bodies) == 1
 
 
-async def test_refused_connection_says_where() -> None:
+async def test_a_server_on_this_machine_that_is_down_is_told_at_once() -> None:
     async with serving(completion()) as served:
         url = served.url
-    async with open_model("openai:m", options=options(url)) as model:
-        with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1"):
+    notices = Notices()
+    async with open_model("openai:m", options=replace(options(url), on_retry=notices)) as model:
+        with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1.*connection refused"):
             await model.complete(ASK)
+    assert notices.seen == []
 
 
-async def test_unknown_host_is_unreachable() -> None:
-    async with open_model("openai:m", options=options("http://no-such-host.invalid/v1")) as model:
-        with pytest.raises(ModelUnreachable, match=r"no-such-host\.invalid"):
+async def test_unknown_host_is_told_at_once() -> None:
+    notices = Notices()
+    settings = replace(options("http://no-such-host.invalid/v1"), on_retry=notices)
+    async with open_model("openai:m", options=settings) as model:
+        with pytest.raises(ModelUnreachable, match=r"no-such-host\.invalid.*is the server up"):
             await model.complete(ASK)
 
 

@@ -88,12 +88,25 @@ async def test_roles_with_the_same_model_share_its_limits() -> None:
         (lambda: ModelOptions(context_tokens=0), "context_tokens"),
         (lambda: ModelOptions(retry_after_cap_s=-1.0), "retry_after_cap_s"),
         (lambda: ModelOptions(base_url="localhost:8000"), "base URL"),
+        (lambda: ModelOptions(base_url="http://"), "base URL"),
+        (lambda: ModelOptions(base_url="http://[::1"), "base URL"),
+        (lambda: ModelOptions(base_url="http://host:99999/v1"), "base URL"),
         (lambda: ModelOptions(price=Price(-1.0, 1.0)), "price"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(make: Callable[[], ModelOptions], named: str) -> None:
     with pytest.raises(InputError, match=named):
         make()
+
+
+@pytest.mark.parametrize(("provider", "variable"), [("openai", "OPENAI_BASE_URL"), ("anthropic", "ANTHROPIC_BASE_URL")])
+async def test_a_broken_address_in_the_environment_is_refused(
+    provider: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "localhost")
+    with pytest.raises(InputError, match="base URL"):
+        async with open_model(f"{provider}:m", options=ModelOptions(api_key="k")):
+            pytest.fail("it opened")
 
 
 def test_a_key_is_not_in_the_text_of_the_options() -> None:

@@ -22,7 +22,7 @@ from afterword.errors import ContentFiltered, MissingKey, RequestRejected
 from afterword.models.calls import Caller
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 from afterword.models.limits import RequestLimits
-from afterword.models.options import ModelOptions
+from afterword.models.options import ModelOptions, checked_url
 from afterword.models.prices import Pricing
 from afterword.models.transport import (
     CONNECT_S,
@@ -63,7 +63,7 @@ async def open_openai(
     Raises:
         MissingKey: the server is OpenAI's own and there is no key.
     """
-    base_url = options.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+    base_url = checked_url(options.base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL)
     key = usable_key(options.api_key or os.environ.get(KEY_VARIABLE), name, KEY_VARIABLE)
     official = urlsplit(base_url).hostname == "api.openai.com"
     if key is None and official:

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
+from urllib.parse import urlsplit
 
 from afterword.core.messages import Price
 from afterword.errors import InputError
@@ -38,6 +39,22 @@ def exponential_backoff(tried: int, retry_after_s: float | None) -> float:
     if retry_after_s is not None:
         return retry_after_s
     return min(8.0, 0.5 * 2.0 ** min(tried - 1, 10)) * random.uniform(1.0, 1.5)  # noqa: S311
+
+
+def checked_url(url: str) -> str:
+    """The address, if it can be one.
+
+    Raises:
+        InputError: it has another scheme, no host, or a port that is none.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError(f"expected a base URL like http://localhost:8000/v1, found {url!r}")
+    return url
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +99,5 @@ class ModelOptions:
             raise InputError(f"retry_after_cap_s must not be below 0, found {self.retry_after_cap_s!r}")
         if self.price is not None and min(self.price.input, self.price.output, self.price.cached_input or 0.0) < 0:
             raise InputError(f"a price must not be below 0, found {self.price!r}")
-        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
-            raise InputError(f"a base URL begins with http:// or https://, found {self.base_url!r}")
+        if self.base_url is not None:
+            checked_url(self.base_url)

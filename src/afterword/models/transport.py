@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from afterword.errors import MalformedReply, MissingKey, ModelFault, ModelUnreachable
+from afterword.errors import MalformedReply, MissingKey, ModelUnreachable
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 
 MOST_REPLY_BYTES = 8_000_000
@@ -115,43 +115,53 @@ def connection_failure(
     error: Exception, endpoint: Endpoint, library: ModuleType, *, retry_after_cap_s: float
 ) -> TryFailed | None:
     """What an exception from below the SDK means; None when it is none of the transport's."""
+    import socket
     import ssl
 
-    chain: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and cause not in chain:
-        chain.append(cause)
-        cause = cause.__cause__ or cause.__context__
+    chain = _chain(error)
     for found in chain:
         if isinstance(found, TryFailed):
             return found
         if isinstance(found, HttpFailure):
             return classify(found, endpoint, retry_after_cap_s=retry_after_cap_s)
-    where, model = endpoint.address, endpoint.model
+    model, where = endpoint.model, endpoint.address
+    if any(isinstance(found, ssl.SSLCertVerificationError) for found in chain):
+        said = next(endpoint.quote(str(found)) for found in chain if isinstance(found, ssl.SSLCertVerificationError))
+        return TryFailed(ModelUnreachable(f"the certificate of {where} is not trusted: {said}", model=model))
+    if any(isinstance(found, library.InvalidURL | library.UnsupportedProtocol) for found in chain):
+        return TryFailed(_unreachable("no such address", endpoint))
+    if any(isinstance(found, socket.gaierror) and found.errno == socket.EAI_NONAME for found in chain):
+        return TryFailed(_unreachable("no such host", endpoint))
+    if any(isinstance(found, ConnectionRefusedError) for found in chain):
+        # A server on this machine that is down does not come up within seconds; one behind a balancer may.
+        retry = not is_loopback(where)
+        return TryFailed(_unreachable("connection refused", endpoint), retry=retry, reason="connection refused")
     for found in chain:
-        if isinstance(found, ssl.SSLCertVerificationError):
-            fault: ModelFault = ModelUnreachable(
-                f"the certificate of {where} is not trusted: {endpoint.quote(str(found))}", model=model
-            )
-            return TryFailed(fault, reason="bad certificate")
-        if isinstance(found, (library.TransportError, library.DecodingError)):
-            return TryFailed(_unreachable(found, endpoint), retry=True, reason=_reason(found))
-        if isinstance(found, library.InvalidURL | library.UnsupportedProtocol):
-            return TryFailed(_unreachable(found, endpoint), reason="bad address")
+        if isinstance(found, library.TransportError | library.DecodingError):
+            said = endpoint.quote(str(found)) or type(found).__name__
+            reason = "no connection" if isinstance(found, library.ConnectTimeout) else "connection dropped"
+            return TryFailed(_unreachable(said, endpoint), retry=True, reason=reason)
     return None
 
 
-def _unreachable(error: BaseException, endpoint: Endpoint) -> ModelUnreachable:
-    said = endpoint.quote(str(error)) or type(error).__name__
+def _chain(error: BaseException) -> list[BaseException]:
+    """An exception with all that led to it; one error per address tried may come as a group."""
+    chain: list[BaseException] = []
+    left: list[BaseException | None] = [error]
+    while left:
+        found = left.pop(0)
+        if found is not None and found not in chain:
+            chain.append(found)
+            left += [found.__cause__, found.__context__]
+            left += found.exceptions if isinstance(found, BaseExceptionGroup) else ()
+    return chain
+
+
+def _unreachable(said: str, endpoint: Endpoint) -> ModelUnreachable:
     return ModelUnreachable(
         f"cannot reach {endpoint.address} for {endpoint.model}: {said}; is the server up and the address right?",
         model=endpoint.model,
     )
-
-
-def _reason(error: BaseException) -> str:
-    name = type(error).__name__
-    return {"ConnectError": "no connection", "ConnectTimeout": "no connection"}.get(name, "connection dropped")
 
 
 def count(value: object) -> int | None:
