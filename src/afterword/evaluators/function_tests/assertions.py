@@ -16,19 +16,28 @@ _MAX_SHOWN_ARGUMENTS = 4
 _Bind = Callable[[ast.expr, str], ast.expr]  # to a fresh variable, under the name that a message shows
 
 
-class AssertRewriter(ast.NodeTransformer):
+class AssertRewriter:
     """Rewrites every assert of a test file."""
 
     def __init__(self, source: list[str]) -> None:
         self._source = source
         self._count = 0
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:
-        parts: list[ast.stmt] = []
-        text = f"assert {text_of(self._source, node.test, _MAX_TEXT)}"
-        for part in _conjuncts(node):
-            parts += self._rewritten(part, text, node.msg, node)
-        return parts
+    def rewrite(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements with all asserts in them, at any depth, rewritten."""
+        found: list[ast.stmt] = []
+        for node in body:
+            if isinstance(node, ast.Assert):
+                text = f"assert {text_of(self._source, node.test, _MAX_TEXT)}"
+                for part in _conjuncts(node):
+                    found += self._rewritten(part, text, node.msg, node)
+                continue
+            for inner in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                for name in ("body", "orelse", "finalbody"):
+                    if getattr(inner, name, None):
+                        setattr(inner, name, self.rewrite(getattr(inner, name)))
+            found.append(node)
+        return found
 
     def _rewritten(self, test: ast.expr, text: str, message: ast.expr | None, at: ast.stmt) -> list[ast.stmt]:
         names: list[str] = []

@@ -21,7 +21,7 @@ from afterword.evaluators.function_tests.discovery import (
 )
 from afterword.evaluators.function_tests.features import check_features
 from afterword.evaluators.function_tests.literals import NotLiteral, row_of
-from afterword.evaluators.function_tests.source import bound_names, parse
+from afterword.evaluators.function_tests.source import bound_names, parse, walk
 from afterword.evaluators.function_tests.state import shared_state
 from afterword.evaluators.judge.program import Item, Program, Row
 
@@ -89,7 +89,7 @@ def _compiled(
     lines = text.split("\n")
     body = [guarded(node, found.guards[i]) if i in found.guards else node for i, node in enumerate(tree.body)]
     tree.body = [node for node in body if not is_main_block(node)]
-    AssertRewriter(lines).visit(tree)
+    tree.body = AssertRewriter(lines).rewrite(tree.body)
     code = compile(tree, _FILE, "exec", dont_inherit=True)
     shown = tuple(line[:_MAX_LINE] for line in lines)
     return Compiled(
@@ -154,19 +154,19 @@ def _program_names(tree: ast.Module, entry_point: str) -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "solution":
             found |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name != "*"}
-    stores = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    stores = {n.id for n in walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    defined = {n.name for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
     return {name: own for name, own in found.items() if name not in stores | defined}
 
 
 def _imported_from_solution(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "solution":
             yield from (alias.name for alias in node.names if alias.name != "*")
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from afterword.errors import BadTests
 from afterword.evaluators.function_tests.parametrize import Unreadable, parameter_ids
+from afterword.evaluators.function_tests.source import children, walk
 from afterword.evaluators.judge.program import Item, Kind
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -45,7 +46,7 @@ def guards_of(body: list[ast.stmt], label: str, asserting: set[str]) -> dict[int
 def is_main_block(node: ast.stmt) -> bool:
     """`if __name__ == "__main__":`, which is not run."""
     return isinstance(node, ast.If) and any(
-        isinstance(name, ast.Name) and name.id == "__name__" for name in ast.walk(node.test)
+        isinstance(name, ast.Name) and name.id == "__name__" for name in walk(node.test)
     )
 
 
@@ -72,7 +73,7 @@ def asserting_functions(tree: ast.Module) -> set[str]:
 
 def _same_scope(node: ast.AST) -> Iterator[ast.AST]:
     yield node
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if not isinstance(child, _SCOPE):
             yield from _same_scope(child)
 

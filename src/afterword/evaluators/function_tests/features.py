@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from afterword.errors import BadTests
-from afterword.evaluators.function_tests.discovery import Discovery, unsupported
+from afterword.evaluators.function_tests.discovery import unsupported
+from afterword.evaluators.function_tests.source import walk
 
 _PYTEST = frozenset({"raises", "approx", "fixture", "param", "fail", "mark"})
 _FOREIGN = frozenset({"hypothesis", "conftest", "_pytest", "nose", "pytest_mock", "anyio", "trio", "sandbox"})
@@ -23,7 +23,7 @@ _GIVEN = frozenset({"self", "cls"})
 
 def check_features(tree: ast.Module, file: Path | None) -> None:
     """Raises `BadTests` for the first unsupported feature of a test file."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         feature = _feature(node)
         if feature is not None:
             raise unsupported(feature, file, getattr(node, "lineno", 1))
@@ -140,6 +140,3 @@ def _fixture_names(node: ast.FunctionDef, file: Path | None) -> list[str]:
         if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
             name = str(keyword.value.value)
     return [name]
-
-
-__all__ = ["BadTests", "Discovery", "check_features"]

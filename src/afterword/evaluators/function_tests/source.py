@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from afterword.errors import BadTests
+
+_LONG = 64
 
 
 def parse(text: str, file: Path | None) -> ast.Module:
@@ -23,6 +26,25 @@ def parse(text: str, file: Path | None) -> ast.Module:
         raise BadTests(f"the tests do not compile: {error.msg}; mend this line", file=file, line=error.lineno) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise BadTests(f"the tests do not compile: {error or type(error).__name__}", file=file) from None
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below one, in no particular order, without the contents of long lists.
+
+    Benchmarks have data of some 100,000 nodes in their tests; nothing that matters here stands inside of it.
+    """
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += children(found)
+
+
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes directly below one; none of a long list's."""
+    if len(getattr(node, "elts", ())) > _LONG or len(getattr(node, "keys", ())) > _LONG:
+        return iter(())
+    return ast.iter_child_nodes(node)
 
 
 def text_of(lines: list[str], node: ast.expr, limit: int) -> str:
@@ -47,11 +69,9 @@ def bound_names(tree: ast.Module) -> set[str]:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
         else:
-            found |= {
-                name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-            }
-            found |= {name.name for name in ast.walk(node) if isinstance(name, ast.ExceptHandler) and name.name}
-    return found.union(*(part.names for part in ast.walk(tree) if isinstance(part, ast.Global)))
+            found |= {name.id for name in walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+            found |= {name.name for name in walk(node) if isinstance(name, ast.ExceptHandler) and name.name}
+    return found.union(*(part.names for part in walk(tree) if isinstance(part, ast.Global)))
 
 
 def _top_level(body: list[ast.stmt]) -> list[ast.stmt]:

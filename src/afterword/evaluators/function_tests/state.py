@@ -9,6 +9,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from afterword.evaluators.function_tests.source import walk
+
 _MUTATORS = frozenset(
     "append extend insert remove pop clear sort reverse add discard update setdefault popitem push put write".split()  # noqa: SIM905
 )
@@ -21,7 +23,7 @@ def shared_state(
 ) -> tuple[str, ...]:
     """The reasons for which checks share state; empty if none is seen."""
     reasons: list[str] = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Global):
             reasons.append(f"line {node.lineno}: global {', '.join(node.names)}")
         elif isinstance(node, ast.FunctionDef) and node.name in _SETUPS:
@@ -53,11 +55,11 @@ def _made_by_program(body: list[ast.stmt], guards: dict[int, str], program_names
     for position, node in enumerate(body):
         if position in guards or not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             continue
-        called = {n.func.id for n in ast.walk(node.value) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        called = {n.func.id for n in walk(node.value) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         if called & program_names:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                found |= {n.id: node.lineno for n in ast.walk(target) if isinstance(n, ast.Name)}
+                found |= {n.id: node.lineno for n in walk(target) if isinstance(n, ast.Name)}
     return found
 
 
@@ -72,7 +74,7 @@ def _used(body: list[ast.stmt], name: str, guards: dict[int, str]) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in walk(node) if isinstance(part, ast.Name)}
 
 
 def _module_data(tree: ast.Module) -> set[str]:
@@ -85,9 +87,9 @@ def _module_data(tree: ast.Module) -> set[str]:
 
 
 def _mutations(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, int]]:
-    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
-        local = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for node in ast.walk(function):
+    for function in [node for node in walk(tree) if isinstance(node, ast.FunctionDef)]:
+        local = {n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        for node in walk(function):
             target: ast.expr | None = None
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
                 target = node.func.value
