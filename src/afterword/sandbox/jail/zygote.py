@@ -76,13 +76,15 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     has_proc = namespaces.settle()
-    sys.path[:] = [path for path in sys.path if os.path.exists(path)]
+    covered = namespaces.covered_paths(readable)
+    shown_later = tuple(path for _, path in covered)
+    sys.path[:] = [path for path in sys.path if os.path.exists(path) or path.startswith(shown_later)]
     sys.path_importer_cache.clear()
     tools = cell.Tools(
         filter=seccomp.assemble(may_exec=toolchain),
         landlock_abi=landlock.abi(),
         has_proc=has_proc,
-        covered=namespaces.covered_paths(readable),
+        covered=covered,
         already_mapped=limits.address_space_in_use(),
         already_running=others + _OWN_PROCESSES,
         limits_memory=group.limits_memory,

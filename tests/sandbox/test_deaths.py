@@ -1,0 +1,149 @@
+"""Processes that die under the sandbox: a zygote, the main process, an interpreter that never was one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import anyio
+import pytest
+
+from afterword.errors import InputError, SandboxFault
+from afterword.sandbox import open_sandbox
+from tests.sandbox.jailed import FAST, eventually, held, jail, submit
+
+MAIN = """
+    import anyio, sys
+    from afterword.core.records import Limits
+    from afterword.sandbox import open_sandbox
+
+    async def main():
+        async with open_sandbox(sys.argv[1], workers=2, allow_weak=True) as sandbox:
+            peer = await sandbox.open("import os\\nos.fork()\\nwhile True: pass", Limits(wall_s=60))
+            fd = peer.detach()
+            await anyio.sleep(0.5)
+            print("running", flush=True)
+            await anyio.sleep(60)
+
+    anyio.run(main)
+"""
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path("/proc", str(pid), "task").glob("*"):
+        for child in (task / "children").read_text().split():
+            found |= {int(child)} | descendants(int(child))
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def zygotes() -> set[int]:
+    """The processes of this one that are zygotes or watchers."""
+    return {pid for pid in descendants(os.getpid()) if b"jail.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def test_an_idle_zygote_that_died_is_replaced() -> None:
+    async def main() -> list[str]:
+        async with jail("namespaces") as sandbox:
+            found = [(await submit(sandbox, "import os; os.write(1, b'first')")).stdout]
+            for pid in zygotes():
+                os.kill(pid, signal.SIGKILL)
+            assert eventually(lambda: not any(alive(pid) for pid in zygotes()))
+            found.append((await submit(sandbox, "import os; os.write(1, b'second')")).stdout)
+            return found
+
+    before = held()
+    assert anyio.run(main) == ["first", "second"]
+    assert held().groups == before.groups
+
+
+def test_a_zygote_that_dies_under_a_program_is_a_fault_and_not_a_verdict() -> None:
+    async def main() -> str:
+        async with jail("namespaces") as sandbox:
+            peer = await sandbox.open("while True: pass", FAST)
+            os.close(peer.detach())
+            victims = zygotes()
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+            with pytest.raises(SandboxFault, match="lost"):
+                await peer.wait()
+            assert eventually(lambda: not any(alive(pid) for pid in victims))
+            return (await submit(sandbox, "import os; os.write(1, b'next')")).stdout
+
+    assert anyio.run(main) == "next"
+
+
+@pytest.mark.slow
+def test_a_stopped_zygote_does_not_hang_the_caller() -> None:
+    async def main() -> str:
+        async with jail("namespaces") as sandbox:
+            await submit(sandbox, "")
+            for pid in zygotes():
+                os.kill(pid, signal.SIGSTOP)
+            with anyio.fail_after(30):
+                return (await submit(sandbox, "import os; os.write(1, b'by another')")).stdout
+
+    assert anyio.run(main) == "by another"
+
+
+@pytest.mark.parametrize("level", ["namespaces", "bubblewrap"])
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_everything_ends_with_the_main_process(level: str, ending: signal.Signals) -> None:
+    program = [sys.executable, "-c", textwrap.dedent(MAIN), level]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as main:
+        assert main.stdout is not None
+        assert main.stderr is not None
+        if main.stdout.readline() != "running\n":
+            pytest.skip(f"{level} does not work on this host: {main.stderr.read()[-200:]}")
+        below = descendants(main.pid)
+        assert len(below) >= 4
+        main.send_signal(ending)
+        main.wait(timeout=20)
+    assert eventually(lambda: not any(alive(pid) for pid in below)), [pid for pid in below if alive(pid)]
+
+
+def test_groups_of_a_killed_main_process_are_swept_by_the_next() -> None:
+    program = [sys.executable, "-c", textwrap.dedent(MAIN), "namespaces"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as main:
+        assert main.stdout is not None
+        main.stdout.readline()
+        main.kill()
+        main.wait(timeout=20)
+
+    def left() -> list[Path]:
+        return list(Path("/sys/fs/cgroup").glob(f"**/afterword-{main.pid}-*"))
+
+    async def next_one() -> None:
+        async with open_sandbox():
+            pass
+
+    def swept() -> bool:  # a group is busy until the last of its processes is gone
+        anyio.run(next_one)
+        return not left()
+
+    assert eventually(swept)
+
+
+def test_what_is_no_interpreter_is_bad_input(tmp_path: Path) -> None:
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+
+    async def main(path: Path) -> None:
+        async with open_sandbox(python=path):
+            pass
+
+    for path in (script, tmp_path / "missing", tmp_path):
+        with pytest.raises(InputError, match="expected a Python interpreter"):
+            anyio.run(main, path)
