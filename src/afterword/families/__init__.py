@@ -1,0 +1,1 @@
+"""The families of tasks: each with its tasks, actor, prompts and loaders."""

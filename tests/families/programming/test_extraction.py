@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from afterword.families.programming.extraction import MAX_REPLY_CHARS, complete, extract_code
 
@@ -335,6 +337,25 @@ def test_entry_point_with_a_longer_sibling() -> None:
     assert extract_code(f"```python\n{code}```\n```python\ndef f_test():\n    pass\n```", "f") == code
 
 
+PRELUDE = "from typing import List\n\n\ndef g(x):\n    return x\n\n\ndef f(a: List[int]) -> int:"
+
+
+def test_imports_and_helpers_of_the_signature_are_put_before_a_program_that_lacks_them() -> None:
+    code = extract_code("```python\ndef f(a: List[int]) -> int:\n    return g(a[0])\n```", "f", PRELUDE)
+    assert code == PRELUDE + "\n    return g(a[0])\n"
+
+
+def test_helper_of_the_signature_is_kept_for_the_tests() -> None:
+    code = extract_code("```python\ndef f(a):\n    return 1\n```", "f", PRELUDE)
+    assert code is not None
+    assert "def g(x):" in code
+
+
+def test_program_that_repeats_the_signature_is_left_alone() -> None:
+    whole = PRELUDE + "\n    return g(a[0])\n"
+    assert extract_code(f"```python\n{whole}```", "f", PRELUDE) == whole
+
+
 HOSTILE = {
     "fences": "```\n" * 40_000,
     "fences and quotes": "```\n'''\n" * 20_000,
@@ -364,3 +385,47 @@ HOSTILE = {
 def test_hostile_reply_neither_crashes_nor_hangs(reply: str) -> None:
     result = extract_code(reply, "f", "def f(a):")
     assert result is None or isinstance(result, str)
+
+
+@given(st.text(max_size=300))
+def test_any_reply_is_read(reply: str) -> None:
+    code = extract_code(reply, "f")
+    assert code is None or code in reply.replace("\r\n", "\n") or code.strip()
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "```",
+            "```python",
+            "~~~",
+            "def f(a):",
+            "    return a",
+            '"""',
+            "'",
+            "<think>",
+            "</think>",
+            "\n",
+            ">>> ",
+            "{",
+            "@@",
+            "x = 1",
+        ]
+    ),
+    max_size=30,
+)
+
+
+@given(PIECES)
+def test_any_mixture_of_marks_is_read(pieces: list[str]) -> None:
+    code = extract_code("".join(pieces), "f", "def f(a):")
+    assert code is None or code.strip()
+
+
+LINES = st.text(st.characters(exclude_characters="\r\n`~'\"#\\", exclude_categories=["Cs"]), max_size=30)
+
+
+@given(st.lists(LINES, max_size=6))
+def test_fenced_lines_come_out_byte_for_byte(lines: list[str]) -> None:
+    code = "def f(a):\n" + "".join(f"    {line}\n" for line in lines) + "    return a\n"
+    assert extract_code(f"Here.\n```python\n{code}```\nDone.", "f") == code

@@ -30,11 +30,17 @@ MAX_REPLY_CHARS = 200_000
 def extract_code(reply: str, entry_point: str, signature: str | None = None) -> str | None:
     """The program that a reply gives for `entry_point`, or None when it holds no code.
 
-    With `signature` a reply that gives the body alone is completed by it. A program that defines other names than
+    With `signature` a reply that gives the body alone is completed by it, and imports and helpers that stand in the
+    signature are put before a program that lacks them. A program that defines other names than
     the entry point is returned too: its verdict says what is missing.
     """
     if len(reply) > MAX_REPLY_CHARS:
         return None
+    code = _extract(reply, entry_point, signature)
+    return _with_prelude(code, signature, entry_point) if code is not None and signature else code
+
+
+def _extract(reply: str, entry_point: str, signature: str | None) -> str | None:
     text = strip_end_of_turn(reply.removeprefix("\ufeff").replace("\r\n", "\n"))
     if found := _choose([_unwrap(string, entry_point) for string in wrappers.strings_in_json(text)], entry_point):
         return found
@@ -48,6 +54,19 @@ def extract_code(reply: str, entry_point: str, signature: str | None = None) -> 
     if signature and (body := _body(text, blocks)) is not None:
         return complete(signature, body)
     return _any_program(text, blocks)
+
+
+def _with_prelude(code: str, signature: str, entry_point: str) -> str:
+    """Puts what a signature gives before the definition in front of a program that lacks it."""
+    start = re.search(rf"^(?:@|(?:async[ \t]+)?def[ \t]+{re.escape(entry_point)}\b|class\b)", signature, re.MULTILINE)
+    prelude = signature[: start.start()].strip("\n") if start else ""
+    if not prelude.strip() or not defines(code, entry_point):
+        return code
+    missing = offered_names(prelude) - offered_names(code)
+    given = set(re.findall(r"^def[ \t]+(\w+)", blank_strings(prelude), re.MULTILINE))  # the tests may call these
+    if any(name in given or mentions(code, name) for name in missing):
+        return f"{prelude}\n\n\n{code}"
+    return code
 
 
 def complete(signature: str, body: str) -> str:

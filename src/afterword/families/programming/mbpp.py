@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from afterword.core.records import Task
+from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite
+from afterword.evaluators.function_tests.source import parse
 from afterword.families.programming.benchmark_files import Benchmark, BenchmarkTask, Wants, read_rows, text_of, texts_of
 from afterword.families.programming.plus_tests import PLUS_LIMITS, plus_suite
 from afterword.families.programming.task import ProgrammingTask, task_inputs
+
+_SLOW_LIMITS = {"Mbpp/123": Limits(wall_s=30.0)}
+"""The reference program divides by every smaller number: seconds of computing on a quiet machine."""
 
 
 def _base(data_dir: Path, wants: Wants) -> Iterator[BenchmarkTask]:
@@ -30,7 +35,7 @@ def _plus(data_dir: Path, wants: Wants) -> Iterator[BenchmarkTask]:
             continue
         base = _task(row)
         held_out = plus_suite(text_of(row, "test"), base.visible.entry_point)
-        programming = ProgrammingTask(base.task, base.visible, held_out, held_out_limits=PLUS_LIMITS)
+        programming = replace(base, held_out=held_out, held_out_limits=PLUS_LIMITS)
         yield BenchmarkTask(programming, text_of(row, "code"))
 
 
@@ -40,7 +45,8 @@ def _task(row: Mapping[str, object]) -> ProgrammingTask:
     instructions = f"{text_of(row, 'prompt').strip()}\nFor example:\n{asserts[0]}"
     task = Task(_id_of(row), instructions, task_inputs(entry_point, signature))
     tests = "\n".join([*texts_of(row, "test_imports"), *asserts])
-    return ProgrammingTask(task, Suite.from_source(tests, entry_point=entry_point))
+    limits = _SLOW_LIMITS.get(task.id, Limits())
+    return ProgrammingTask(task, Suite.from_source(tests, entry_point=entry_point), limits=limits)
 
 
 def _id_of(row: Mapping[str, object]) -> str:
@@ -49,8 +55,8 @@ def _id_of(row: Mapping[str, object]) -> str:
 
 def _definition(code: str, asserts: list[str], row: Mapping[str, object]) -> tuple[str, str | None]:
     """The name of the function that the asserts call, and the line that defines it."""
-    called = {name.id for text in asserts for name in ast.walk(ast.parse(text)) if isinstance(name, ast.Name)}
-    for node in ast.parse(code).body:
+    called = {name.id for text in asserts for name in ast.walk(parse(text, None)) if isinstance(name, ast.Name)}
+    for node in parse(code, None).body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in called:
             return node.name, f"def {node.name}({ast.unparse(node.args)}):"
         if isinstance(node, ast.ClassDef) and node.name in called:

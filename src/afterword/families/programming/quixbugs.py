@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from afterword.core.records import Task
+from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite
 from afterword.families.programming.benchmark_files import Benchmark, BenchmarkTask, Wants, read_rows, text_of
@@ -25,6 +25,8 @@ _SLOW = {
     "levenshtein": "the case with two long palindromes takes minutes",
 }
 """The published tests skip these cases too."""
+_SLOW_LIMITS = {"levenshtein": Limits(wall_s=20.0)}
+"""The correct program repeats its work exponentially: seconds for one more of its cases."""
 
 
 def _load(data_dir: Path, wants: Wants) -> Iterator[BenchmarkTask]:
@@ -51,7 +53,8 @@ def _task(row: Mapping[str, object], node: str) -> BenchmarkTask:
     )
     task = Task(_id_of(row), instructions, task_inputs(entry_point))
     suite = _suite(row, entry_point)
-    return BenchmarkTask(ProgrammingTask(task, suite), _program(text_of(row, "correct"), node), buggy)
+    limits = _SLOW_LIMITS.get(entry_point, Limits())
+    return BenchmarkTask(ProgrammingTask(task, suite, limits=limits), _program(text_of(row, "correct"), node), buggy)
 
 
 def _program(source: str, node: str) -> str:

@@ -5,7 +5,6 @@ Apart from the folder's other files, since every message here has to name the li
 
 from __future__ import annotations
 
-import ast
 import difflib
 import keyword
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from afterword.errors import InputError
+from afterword.evaluators.function_tests.source import parse
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -163,8 +163,8 @@ class _Checked:
             signature += ":"
         body = "\n    pass\n"
         try:
-            ast.parse(signature + body)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            parse(signature + body, self._path)
+        except InputError:
             shown = signature if len(signature) <= 200 else f"{signature[:200]}…"
             self._fail(f"signature is not valid Python: {shown!r}; mend it", "signature")
         return signature

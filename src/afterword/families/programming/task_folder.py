@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite, split
+from afterword.evaluators.function_tests.source import parse
 from afterword.families.programming.case_file import read_cases
 from afterword.families.programming.task import ProgrammingTask, task_inputs
 from afterword.families.programming.task_file import read_task_file, read_text
@@ -122,7 +123,7 @@ def _statements(file: Path) -> frozenset[str]:
             json.dumps({key: row.get(key) for key in ("args", "kwargs", "expected", "raises")}, sort_keys=True)
             for row in asked
         )
-    body = ast.parse(text).body
+    body = parse(text, file).body
     return frozenset(
         ast.dump(node)
         for node in body
