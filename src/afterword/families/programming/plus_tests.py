@@ -15,15 +15,15 @@ PLUS_LIMITS = Limits(wall_s=60.0, memory_mb=4096)
 """Some plus tests make a thousand calls on large inputs: HumanEval/139 computes for 22 s in one plain process."""
 _LITERAL = re.compile(r"^([ \t]*(?:inputs|results) = )(\[.{2000,}\])$", re.MULTILINE)
 _NEVER_ASSERTED = re.compile(r"(\n[ \t]+)(exact_match = exp == \(out is not None\)\n)(?!\s*assert)")
-_TOO_LARGE = ", [['Dog', 'Cat', 'CatBird', 'Bird', 'Fish'], 77]"
-"""One input of MBPP 255, whose 1.7 million results (892 MB) are more than may leave a jail; 111 inputs stay."""
+_TOO_LARGE = {"combinations_colors": re.compile(r", \[\[[^\[\],]*(?:,[^\[\],]*){3,}\], 7[67]\]")}
+"""Inputs of MBPP 255 with up to 1.7 million results (892 MB), which is more than may leave a jail; the others stay."""
 
 
 def plus_suite(test: str, entry_point: str) -> Suite:
     """The suite of a plus test: `check(candidate)` for HumanEval+, a loop at module level for MBPP+."""
     # Three published tests (MBPP 737, 787, 794) compare and forget to assert: they would accept any program.
     mended = _NEVER_ASSERTED.sub(r"\1\2    assert exact_match\n", test)
-    bounded = mended.replace(_TOO_LARGE, "")
+    bounded = _TOO_LARGE[entry_point].sub("", mended) if entry_point in _TOO_LARGE else mended
     short = _LITERAL.sub(lambda match: f"{match[1]}eval({match[2]!r})", bounded)
     if re.search(r"^def check\(", short, re.MULTILINE):
         return Suite.from_humaneval(short, entry_point)
