@@ -19,9 +19,8 @@ from afterword.errors import ModelFault, RecordingMismatch, ServerFault
 from afterword.models import ModelOptions, RecordedModel, Recording, RecordingFile, ScriptedModel, open_model
 from afterword.models.local import LocalModel, LocalServer
 from afterword.models.recorded import RecordedCall
-from tests.models.doubles import options
+from tests.models.doubles import ENGINE, options
 from tests.models.server import completion, error, message, serving
-from tests.models.test_local import ENGINE
 
 pytestmark = pytest.mark.anyio
 ASK = ChatRequest((Message("system", "Be brief."), Message("user", "Say hello.")), temperature=0.0, seed=1)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 from afterword.core.messages import ChatRequest, Message
 from afterword.models import ModelOptions, RetryNotice
 
 ASK = ChatRequest((Message("system", "Be brief."), Message("user", "Say hello.")))
+ENGINE = (sys.executable, "-P", str(Path(__file__).with_name("fake_engine.py")))
+"""A program in place of the local model's engine."""
 KEY = "sk-test-0123456789abcdef"
 
 

@@ -28,7 +28,7 @@ class Served:
 @dataclass(frozen=True)
 class Http:
     """An answer. `drip_s` is the time between two bytes, `cut` resets the connection in the middle of the body, and
-    `hang` never answers.
+    `hang` never answers. With `only_with`, a request without that field gets the last answer instead.
     """
 
     status: int = 200
@@ -38,6 +38,7 @@ class Http:
     drip_s: float = 0.0
     cut: bool = False
     hang: bool = False
+    only_with: str = ""
 
 
 def completion(text: object = "hello", *, finish: str = "stop", **extra: object) -> Http:
@@ -119,7 +120,10 @@ async def _serve_one(
     answer = answers[min(len(served.bodies), len(answers) - 1)]
     served.paths.append(first.split()[1])
     served.headers.append(headers)
-    served.bodies.append(json.loads(body) if body else {})
+    asked = json.loads(body) if body else {}
+    if answer.only_with and answer.only_with not in asked:
+        answer = answers[-1]
+    served.bodies.append(asked)
     served.under_way += 1
     served.most_at_once = max(served.most_at_once, served.under_way)
     try:

@@ -20,9 +20,9 @@ from afterword.core.messages import FREE, ChatRequest, Message
 from afterword.errors import CallTimeout, InputError, ModelFault, ServerFault
 from afterword.models import ModelOptions, open_models
 from afterword.models.local import LocalModel, LocalServer, check_local, idle_cores
+from tests.models.doubles import ENGINE
 
 pytestmark = pytest.mark.anyio
-ENGINE = (sys.executable, "-P", str(Path(__file__).with_name("fake_engine.py")))
 
 
 def say(text: str) -> ChatRequest:

@@ -310,6 +310,32 @@ async def test_a_server_without_schemas_is_asked_without() -> None:
     assert ["response_format" in body for body in served.bodies] == [True, False]
 
 
+async def test_everything_that_is_refused_is_left_out_one_after_the_other() -> None:
+    request = replace(ASK, schema={"type": "object"}, stop=("END",))
+    refusals = [
+        error(400, "Unsupported parameter: 'max_tokens'"),
+        error(400, "Unsupported parameter: 'stop' is not supported with this model."),
+        error(400, "json_schema is not supported"),
+    ]
+    reply, served = await ask(*refusals, completion("one END two"), request=request)
+    assert (reply.text, reply.tries) == ("one ", 4)
+    assert sorted(served.bodies[-1]) == ["max_completion_tokens", "messages", "model"]
+
+
+async def test_calls_at_once_learn_the_same() -> None:
+    refusal = error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    async with (
+        serving(*[replace(refusal, only_with="max_tokens")] * 4, completion()) as served,
+        open_model("openai:m", options=options(served.url)) as model,
+        anyio.create_task_group() as group,
+    ):
+        for _ in range(2):
+            group.start_soon(model.complete, ASK)
+    names = [name for body in served.bodies for name in body if name.startswith("max")]
+    assert names.count("max_completion_tokens") == 2
+    assert names.count("max_tokens") in (1, 2)
+
+
 async def test_a_refused_temperature_says_to_leave_it_out() -> None:
     refusal = error(400, "Unsupported value: 'temperature' does not support 0.2 with this model.")
     with pytest.raises(RequestRejected, match="leave the temperature out"):
@@ -327,7 +353,7 @@ async def test_an_error_of_the_provider_behind_a_router_is_found_in_the_choice()
 
 
 async def test_an_adapted_request_counts_as_a_try() -> None:
-    reply, _ = await ask(error(400, "use something else than 'max_tokens'"), completion())
+    reply, _ = await ask(error(400, "Unrecognized field 'max_tokens'"), completion())
     assert reply.tries == 2
 
 

@@ -41,7 +41,7 @@ _NO_CREDIT = re.compile(
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
-    r"model_not_found|\bmodel\b.*(?:not found|does not exist|not exist|unknown|not supported)"
+    r"model_not_found|\bmodel\b.{0,120}?(?:not found|does not exist|not exist)"
     r"|(?:unknown|no such|invalid|not a valid) model|not_found_error.*\bmodel\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -176,15 +176,9 @@ def _read_error(body: bytes) -> str:
         found: object = json.loads(text)
     except (ValueError, RecursionError):
         return re.sub(r"<[^>]*>", " ", text)
-    for _ in range(3):
-        inner = (
-            next((found[name] for name in ("error", "detail") if found.get(name)), None)
-            if isinstance(found, dict)
-            else None
-        )
-        if inner is None:
-            break
-        found = inner
+    for name in ("error", "error", "detail"):  # {"error": {...}}, a text, or one error wrapped in another
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
     if isinstance(found, dict):
         parts = [found.get(name) for name in ("code", "type", "message")]
         return ": ".join(str(part) for part in parts if isinstance(part, str | int) and part) or json.dumps(found)

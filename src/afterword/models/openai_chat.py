@@ -1,7 +1,7 @@
 """Models behind the OpenAI chat-completions interface: OpenAI itself and every compatible server.
 
-vLLM, Ollama, llama.cpp and OpenRouter speak it with small differences; they are met where they show up, in
-the error messages and the usage figures, and not by guessing from the address.
+vLLM, Ollama, llama.cpp and OpenRouter speak it with small differences: those of the request are `dialect`'s, those
+of the reply are met here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from afterword.core.messages import ChatRequest, Message, Price, Reply
 from afterword.core.records import Usage
 from afterword.errors import ContentFiltered, MissingKey, RequestRejected
 from afterword.models.calls import Caller
+from afterword.models.dialect import Dialect
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 from afterword.models.limits import RequestLimits
 from afterword.models.options import ModelOptions, checked_url
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 _DEFAULT_URL = "https://api.openai.com/v1"
-_MOST_STOPS = 4
-"""More are refused; the reply is cut at the others here."""
 
 
 @asynccontextmanager
@@ -115,11 +114,8 @@ class OpenAIChat:
         self._pricing = pricing
         self._library = library
         self._extra_body = extra_body
-        # OpenAI's reasoning models refuse the older name; its other models take both, compatible servers mostly
-        # the older one only. Whoever refuses it is asked again under the other name, once and for all.
-        self._limit_name = "max_completion_tokens" if official else "max_tokens"
-        self._takes_schema = True
-        self._takes_stop = True
+        # OpenAI's own models all take the newer name, which its reasoning models insist on.
+        self._dialect = Dialect("max_completion_tokens" if official else "max_tokens")
 
     @property
     def name(self) -> str:
@@ -140,19 +136,25 @@ class OpenAIChat:
         return await self._caller.call(lambda: self._try(request))
 
     async def _try(self, request: ChatRequest) -> Reply:
-        try:
-            return await self._send(request)
-        except TryFailed as failed:
-            if not self._adapt(failed, request):
-                raise
-        return replace(await self._send(request), tries=2)
+        asked = 1
+        while True:
+            dialect = self._dialect
+            try:
+                return replace(await self._send(request, dialect), tries=asked)
+            except TryFailed as failed:
+                refused = isinstance(failed.fault, RequestRejected)
+                left = dialect.after_refusal(str(failed.fault), request) if refused else None
+                if left is None:
+                    raise
+                self._dialect = left
+                asked += 1
 
-    async def _send(self, request: ChatRequest) -> Reply:
+    async def _send(self, request: ChatRequest, dialect: Dialect) -> Reply:
         try:
             async with self._client.chat.completions.with_streaming_response.create(
                 model=self._model,
                 messages=[_message(message) for message in request.messages],
-                extra_body=self._extras(request),
+                extra_body={**(self._extra_body or {}), **dialect.fields(request)},
             ) as response:
                 found = await read_json(response, self._endpoint)
         except Exception as error:
@@ -163,40 +165,6 @@ class OpenAIChat:
                 raise
             raise failed from error
         return self._read(found, request)
-
-    def _extras(self, request: ChatRequest) -> dict[str, object]:
-        """All but the model and its messages; what is not set is left out."""
-        body: dict[str, object] = dict(self._extra_body or {})
-        body[self._limit_name] = request.max_tokens
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.stop and self._takes_stop:
-            body["stop"] = list(request.stop[:_MOST_STOPS])
-        if request.seed is not None:
-            body["seed"] = request.seed
-        if request.schema is not None and self._takes_schema:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": dict(request.schema), "strict": True},
-            }
-        return body
-
-    def _adapt(self, failed: TryFailed, request: ChatRequest) -> bool:
-        """Whether the server can be asked the same in other words; remembers which words it takes."""
-        if not isinstance(failed.fault, RequestRejected):
-            return False
-        said = str(failed.fault)
-        other = "max_tokens" if self._limit_name == "max_completion_tokens" else "max_completion_tokens"
-        if self._limit_name in said:
-            self._limit_name = other
-            return True
-        if request.schema is not None and self._takes_schema and ("response_format" in said or "json_schema" in said):
-            self._takes_schema = False
-            return True
-        if request.stop and self._takes_stop and "'stop'" in said:
-            self._takes_stop = False
-            return True
-        return False
 
     def _read(self, found: Mapping[str, object], request: ChatRequest) -> Reply:
         if found.get("error"):  # OpenRouter answers 200 with the error of the provider behind it
