@@ -375,6 +375,18 @@ def _name_in(path: Path) -> str:
         return ""
 
 
+def test_the_init_cannot_be_starved_by_limits(level: Level) -> None:
+    source = """
+import os, resource
+try:
+    resource.prlimit(1, resource.RLIMIT_CPU, (0, 0))
+    os.write(1, b'done')
+except PermissionError:
+    os.write(1, b'refused')
+"""
+    assert outcome(source, level=level).stdout == "refused"
+
+
 def test_output_is_cleaned_of_what_fools_a_terminal(level: Level) -> None:
     written = "b'a\\x1b[31mb\\x00c\\xe2\\x80\\xaed\\xff\\xfe\\n'"
     assert outcome(f"import os; os.write(1, {written})", level=level).stdout == "a[31mbcd\\xff\\xfe\n"

@@ -16,7 +16,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.sandbox.jailed import FAST, jail, outcome
+from afterword.errors import SandboxFault
+from afterword.sandbox import open_sandbox
+from tests.sandbox.jailed import FAST, jail, outcome, submit
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +41,25 @@ def test_a_virtual_environment_anywhere_brings_its_packages(environment_python: 
 def test_a_fresh_tmp_covers_the_one_of_the_environment(environment_python: Path) -> None:
     result = outcome("import os; os.write(1, repr(os.listdir('/dev/shm')).encode())", python=environment_python)
     assert result.stdout == "[]"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's programs read what the user reads")
+def test_an_interpreter_that_only_root_can_read_is_refused_and_not_blamed_on_a_program(tmp_path: Path) -> None:
+    venv.create(tmp_path / "v", symlinks=True, with_pip=False)
+    for folder in (tmp_path / "v").rglob("site-packages"):
+        folder.chmod(0o700)
+    with pytest.raises(SandboxFault, match="chmod -R go"):
+        outcome("", level="namespaces", python=tmp_path / "v" / "bin" / "python")
+
+
+def test_a_preloaded_module_is_there_before_the_program() -> None:
+    async def main() -> str:
+        async with open_sandbox("namespaces", workers=1, preload=["sqlite3", "no_such_module"]) as sandbox:
+            return (
+                await submit(sandbox, "import os, sys; os.write(1, repr('sqlite3' in sys.modules).encode())")
+            ).stdout
+
+    assert anyio.run(main) == "True"
 
 
 def others() -> list[Path]:

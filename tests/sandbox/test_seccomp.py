@@ -15,10 +15,11 @@ MISSING = 0x00050000 | errno.ENOSYS
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NUMBERS = {
     "x86_64": {"read": 0, "execve": 59, "execveat": 322, "clone": 56, "socket": 41, "socketpair": 53, "ioctl": 16,
-               "setsockopt": 54, "ptrace": 101, "mount": 165, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321},
+               "setsockopt": 54, "ptrace": 101, "mount": 165, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321,
+               "prlimit64": 302, "memfd_create": 319},
     "aarch64": {"read": 63, "execve": 221, "execveat": 281, "clone": 220, "socket": 198, "socketpair": 199,
                 "ioctl": 29, "setsockopt": 208, "ptrace": 117, "mount": 40, "keyctl": 219, "unshare": 97, "setns": 268,
-                "bpf": 280},
+                "bpf": 280, "prlimit64": 261, "memfd_create": 279},
 }  # fmt: skip
 
 
@@ -92,6 +93,16 @@ def test_pairs_options_and_terminals(machine: str) -> None:
     assert ask(machine, "setsockopt", 3, 6) == REFUSED
     assert ask(machine, "ioctl", 0, 0x5401) == ALLOW
     assert ask(machine, "ioctl", 0, 0x5412) == REFUSED
+
+
+def test_a_program_sets_its_own_limits_only(machine: str) -> None:
+    assert ask(machine, "prlimit64", 0, 7) == ALLOW
+    assert ask(machine, "prlimit64", 1, 7) == REFUSED
+
+
+def test_memory_without_a_process_is_for_commands_only(machine: str) -> None:
+    assert ask(machine, "memfd_create") == REFUSED
+    assert ask(machine, "memfd_create", may_exec=True) == ALLOW
 
 
 def test_calls_of_another_machine_kill(machine: str) -> None:

@@ -45,6 +45,7 @@ class Options:
     workers: int
     readable: tuple[Path, ...]
     environment: Mapping[str, str]
+    preload: tuple[str, ...] = ()
 
 
 class TryableSandbox(Sandbox, Protocol):
@@ -61,6 +62,7 @@ def _namespaces(options: Options) -> TryableSandbox:
         workers=options.workers,
         readable=options.readable,
         extra_environment=options.environment,
+        preload=options.preload,
     )
 
 
@@ -96,6 +98,7 @@ async def open_sandbox(
     workers: int | None = None,
     readable: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
+    preload: Sequence[str] = (),
     allow_weak: bool = False,
 ) -> AsyncIterator[Sandbox]:
     """The strongest sandbox that works here, or the level asked for.
@@ -106,13 +109,16 @@ async def open_sandbox(
         workers: How many programs run at once; None is one for each processor.
         readable: Folders that commands may read besides the system's, e.g. a toolchain below a home.
         environment: Variables of commands and submissions besides the fixed few.
+        preload: Modules that most submissions import, e.g. numpy; a level that keeps a process warm imports them once.
         allow_weak: Also take a level that does not keep a hostile program in.
 
     Raises:
         InputError: Only a weak level works, or the one asked for is weak, and `allow_weak` is not given.
         SandboxFault: The level asked for does not work here.
     """
-    options = Options(await _interpreter(python), workers or os.cpu_count() or 1, tuple(readable), environment or {})
+    options = Options(
+        await _interpreter(python), workers or os.cpu_count() or 1, tuple(readable), environment or {}, tuple(preload)
+    )
     if level is not None:
         _refuse_weak(level, allow_weak, why="it was asked for")
     candidates = [level] if level is not None else list(_LEVELS)

@@ -185,10 +185,11 @@ class NamespaceSandbox:
         workers: int,
         readable: Sequence[Path] = (),
         extra_environment: Mapping[str, str] | None = None,
+        preload: Sequence[str] = (),
     ) -> None:
         self._variables = environment(HOME, readable, extra_environment)
         groups = ControlGroups()
-        self._submissions = Pool(View(python, toolchain=False), groups, workers)
+        self._submissions = Pool(View(python, toolchain=False, preload=tuple(preload)), groups, workers)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
 

@@ -49,6 +49,8 @@ class View:
     """Commands may be executed, and the system's programs are readable."""
     readable: tuple[Path, ...] = ()
     """Folders shown besides what the interpreter needs."""
+    preload: tuple[str, ...] = ()
+    """Modules imported once by the zygote, so that no program pays for them again."""
     hidden: tuple[Path, ...] = (_FOLDER.parent,)
     """Folders shown empty: this package's own code is no business of a submission."""
 
@@ -70,6 +72,7 @@ class Zygote:
             "parent": os.getpid(),
             "toolchain": view.toolchain,
             "readable": [str(path) for path in view.readable],
+            "preload": list(view.preload),
             "hidden": [str(path) for path in view.hidden],
             "cgroups": self._group,
         }

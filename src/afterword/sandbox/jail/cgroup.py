@@ -33,6 +33,7 @@ class ControlGroup:
         if "memory" in folders:
             self._open("memory", folders["memory"], "memory.limit_in_bytes")
             self._open("events", folders["memory"], "memory.oom_control")
+            self._write_once(os.path.join(folders["memory"], "memory.swappiness"), "0")
         if "pids" in folders:
             self._open("pids", folders["pids"], "pids.max")
 

@@ -55,8 +55,10 @@ _EXEC = {"x86_64": (59, 322), "amd64": (59, 322), "aarch64": (221, 281), "arm64"
 _DENIED: dict[str, dict[str, int]] = {
     "x86_64": _COMMON_X86_64, "amd64": _COMMON_X86_64, "aarch64": _COMMON_AARCH64, "arm64": _COMMON_AARCH64,
 }  # fmt: skip
-_INSPECTED_X86_64 = {"clone": 56, "socket": 41, "socketpair": 53, "setsockopt": 54, "ioctl": 16}
-_INSPECTED_AARCH64 = {"clone": 220, "socket": 198, "socketpair": 199, "setsockopt": 208, "ioctl": 29}
+_MEMORY = {"x86_64": (319, 29), "amd64": (319, 29), "aarch64": (279, 194), "arm64": (279, 194)}
+"""memfd_create and shmget: memory that belongs to no process, which only a control group would count."""
+_INSPECTED_X86_64 = {"clone": 56, "socket": 41, "socketpair": 53, "setsockopt": 54, "ioctl": 16, "prlimit64": 302}
+_INSPECTED_AARCH64 = {"clone": 220, "socket": 198, "socketpair": 199, "setsockopt": 208, "ioctl": 29, "prlimit64": 261}
 _INSPECTED = {
     "x86_64": _INSPECTED_X86_64, "amd64": _INSPECTED_X86_64,
     "aarch64": _INSPECTED_AARCH64, "arm64": _INSPECTED_AARCH64,
@@ -130,8 +132,10 @@ def assemble(*, may_exec: bool, machine: str = syscalls.MACHINE) -> bytes:
     program += _block(_JUMP_EQ, inspected["setsockopt"], level)
     terminal = [_argument(1), *_one_of([_TIOCSTI, _TIOCSETD, _TIOCLINUX], deny), _op(_RETURN, _ALLOW)]
     program += _block(_JUMP_EQ, inspected["ioctl"], terminal)
+    own_process = [_argument(0), *_one_of([0], _ALLOW), _op(_RETURN, deny)]  # the init's limits are not the program's
+    program += _block(_JUMP_EQ, inspected["prlimit64"], own_process)
     denied = sorted(_DENIED[machine].values())
-    program += _one_of(denied if may_exec else [*_EXEC[machine], *denied], deny)
+    program += _one_of(denied if may_exec else [*_EXEC[machine], *_MEMORY[machine], *denied], deny)
     program.append(_op(_RETURN, _ALLOW))
     return b"".join(program)
 

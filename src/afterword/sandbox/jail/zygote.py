@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn, cast
 
 from . import cell, landlock, limits, multiprocess, namespaces, program, seccomp, syscalls, view, worker
@@ -62,7 +62,7 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # pid 1 ignores what it has no handler for
     program.forget_own_variables()
-    _preload()
+    _preload((*_PRELOAD.split(), *strings["preload"]))
     readable = view.readable_paths(strings["readable"], toolchain=toolchain)
     with open("/proc/self/oom_score_adj", "w") as file:  # the cells inherit it: rather they than anything of the host
         file.write("500")
@@ -77,6 +77,7 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     has_proc = namespaces.settle()
     covered = namespaces.covered_paths(readable)
+    _check_readable(view.interpreter_paths(), covered)
     shown_later = tuple(path for _, path in covered)
     sys.path[:] = [path for path in sys.path if os.path.exists(path) or path.startswith(shown_later)]
     sys.path_importer_cache.clear()
@@ -96,8 +97,19 @@ _OWN_PROCESSES = 3
 """The watcher, the zygote and the init of the cell: they are the same user as the program."""
 
 
-def _preload() -> None:
-    for name in _PRELOAD.split():
+def _check_readable(needed: Sequence[str], covered: Sequence[tuple[str, str]]) -> None:
+    """Refuses an interpreter that only root can read: a submission would fail on imports and be blamed for it."""
+    for path in needed:
+        place = path
+        for stash, shown in covered:
+            if path == shown or path.startswith(shown + "/"):
+                place = stash + path[len(shown) :]
+        if os.path.lexists(place) and not os.access(place, os.R_OK):
+            raise PermissionError(f"only root can read {path}; let others read it too: chmod -R go+rX {path}")
+
+
+def _preload(names: Sequence[str]) -> None:
+    for name in names:
         try:
             importlib.import_module(name)
         except ImportError:
