@@ -214,7 +214,7 @@ def call(request: ChatRequest) -> RecordedCall:
         (replace(ASK, schema={"type": "object"}), "schema was None"),
         (replace(ASK, messages=ASK.messages[:1]), "it had 2 messages, now 1"),
         (replace(ASK, messages=(Message("user", "Be brief."),)), "message 1 was from 'system', now 'user'"),
-        (ASK, "it was asked fewer times"),
+        (ASK, "it was asked fewer times then"),
     ],
 )
 def test_the_first_difference_is_named(asked: ChatRequest, named: str) -> None:

@@ -6,6 +6,7 @@ difference is named.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -41,8 +42,11 @@ class RecordedModel:
         name: str = "recorded:memory",
         price: Price | None = None,
     ) -> None:
-        self._unused = list(calls)
+        self._unused = dict(enumerate(calls))
         self._total = len(self._unused)
+        self._places: dict[str, deque[int]] = {}
+        for place, call in self._unused.items():
+            self._places.setdefault(request_fingerprint(call.request), deque()).append(place)
         self._lookup = lookup
         self._name = name
         self._price = price
@@ -67,14 +71,14 @@ class RecordedModel:
             raise RecordingMismatch(
                 f"{self._name} holds {self._total} calls for this role, and one more was made; record the run again"
             )
+        first = next(iter(self._unused))
         if self._lookup == "positional":
-            return self._unused.pop(0).reply
-        asked = request_fingerprint(request)
-        for place, call in enumerate(self._unused):
-            if request_fingerprint(call.request) == asked:
-                return self._unused.pop(place).reply
-        difference = first_difference(self._unused[0].request, request)
-        raise RecordingMismatch(f"{self._name} does not hold this request: {difference}; record the run again")
+            return self._unused.pop(first).reply
+        places = self._places.get(request_fingerprint(request))
+        if not places:
+            difference = first_difference(self._unused[first].request, request)
+            raise RecordingMismatch(f"{self._name} does not hold this request: {difference}; record the run again")
+        return self._unused.pop(places.popleft()).reply
 
 
 def recordable(request: ChatRequest) -> ChatRequest:
@@ -104,7 +108,7 @@ def first_difference(recorded: ChatRequest, asked: ChatRequest) -> str:
             return f"message {number} ({here.role}) differs at character {place}: was {was!r}, now {now!r}"
     if len(recorded.messages) != len(asked.messages):
         return f"it had {len(recorded.messages)} messages, now {len(asked.messages)}"
-    return "it was asked fewer times"
+    return "it was asked fewer times then"
 
 
 def _first_differing(one: str, other: str) -> int:
