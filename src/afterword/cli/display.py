@@ -55,39 +55,43 @@ class Display:
             case events.Reflected():
                 self._reflected(event.reflection)
             case events.Stopped():
-                self._rest()
+                self.rest()
                 if event.reason is not StopReason.PASSED:
                     self._line(f"  stopped: {STOPS[event.reason]}", style="dim")
                 self._working("held-out check")
             case events.AcceptanceReached():
                 self._accepted(event.acceptance)
             case events.RunEnded():
-                self._rest()
+                self.rest()
                 self._ended(event.outcome)
             case events.RunStarted() | events.Faulted():
                 pass  # the header is the command's; a fault is told with the outcome
 
+    def preparing(self, model: str) -> None:
+        """Shows that the jail and the model are being started."""
+        self._working(f"starting {shortened(model, 60)}")
+
     def draft(self, text: str) -> None:
         """Shows a drafted lesson to the person who is asked about it."""
-        self._rest()
+        self.rest()
         self._console.print(
             Padding(Text(plain(text).strip() or "(no lesson)", style="cyan"), (0, 0, 0, 2), expand=False)
         )
 
     def retried(self, notice: RetryNotice) -> None:
         """Says that a model call is tried again."""
-        self._rest()
+        self.rest()
         waits = f"{notice.model}: {notice.reason}, trying again in {notice.wait_s:.0f} s"
         self._line(f"  {plain(waits)} ({notice.tried} of {notice.max_tries})", style="yellow")
 
     def _trial_started(self, event: events.TrialStarted) -> None:
-        self._rest()
+        self.rest()
         told = ", ".join(str(number) for number in event.lessons)
         self._line(f"trial {event.trial}" + (f"  with the lesson of trial {told}" if told else ""), style="bold")
         self._working("actor")
 
     def _evaluated(self, feedback: Feedback) -> None:
-        self._rest()
+        self.rest()
         mark, style = ("✓", "green") if feedback.passed else ("✗", "red")
         line = Text(f"  {mark} ", style=style)
         line.append(score(feedback))
@@ -104,7 +108,7 @@ class Display:
         self._working("reflector")
 
     def _reflected(self, reflection: Reflection) -> None:
-        self._rest()
+        self.rest()
         lesson = Text("lesson: ", style="cyan")
         lesson.append(plain(reflection.text).strip() or "(none)", style="default")
         self._console.print(Padding(lesson, (0, 0, 0, 2), expand=False), highlight=False)
@@ -117,7 +121,7 @@ class Display:
             self._line(f"  weak lesson: {shortened('; '.join(reflection.problems), 100)}", style="yellow")
 
     def _accepted(self, acceptance: Acceptance) -> None:
-        self._rest()
+        self.rest()
         mark, style = ("✓", "green") if acceptance.passed else ("✗", "red")
         counts = f"{acceptance.checks_passed}/{acceptance.checks_total} held-out checks"
         self._line(f"{mark} {counts}  ({acceptance.trust})", style=style)
@@ -143,7 +147,8 @@ class Display:
         else:
             self._status.update(Text(doing))
 
-    def _rest(self) -> None:
+    def rest(self) -> None:
+        """Takes the spinner away."""
         if self._status is not None:
             self._status.stop()
             self._status = None

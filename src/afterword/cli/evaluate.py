@@ -13,6 +13,7 @@ import anyio
 import typer
 
 from afterword.cli import options
+from afterword.cli.in_order import in_order
 from afterword.cli.jsonl import Row, field, read_rows
 from afterword.cli.text import shortened
 from afterword.core.records import Feedback, Limits
@@ -142,26 +143,10 @@ async def _evaluate(cases: list[Case], limits: Limits, jobs: int, allow_weak: bo
         open_sandbox(workers=jobs, allow_weak=allow_weak) as sandbox,
         JudgePool(sandbox, workers=jobs) as judges,
     ):
-        await _judge_all(cases, limits, judges, jobs, tally)
+        await in_order(cases, jobs, lambda case: _judge(case, limits, judges), tally.tell)
     if not as_json:
         sys.stdout.write(tally.summary() + "\n")
     return tally.exit_code()
-
-
-async def _judge_all(cases: list[Case], limits: Limits, judges: JudgePool, jobs: int, tally: Tally) -> None:
-    """Judges `jobs` cases at a time and tells the verdicts in the order of the cases."""
-    waiting = iter(enumerate(cases))
-    verdicts: dict[int, Verdict] = {}
-
-    async def work() -> None:
-        for index, case in waiting:
-            verdicts[index] = await _judge(case, limits, judges)
-            while tally.judged in verdicts:
-                tally.tell(cases[tally.judged], verdicts.pop(tally.judged))
-
-    async with anyio.create_task_group() as group:
-        for _ in range(jobs):
-            group.start_soon(work)
 
 
 async def _judge(case: Case, limits: Limits, judges: JudgePool) -> Verdict:

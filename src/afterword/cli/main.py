@@ -14,7 +14,7 @@ from typing import Annotated, Never
 import typer
 
 from afterword._version import __version__
-from afterword.cli import doctor, evaluate, extract, model, new, run
+from afterword.cli import doctor, evaluate, extract, model, new, run, verify
 from afterword.errors import AfterwordError, InputError
 
 BAD_INPUT = 2
@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("evaluate")(evaluate.evaluate)
+app.command("verify")(verify.verify)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)

@@ -65,28 +65,27 @@ def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryN
     reflector_name = choice.reflector_model or actor_name
     sampled = strategy is Strategy.RETRY
     temperature = _temperature("--temperature", choice.temperature, SAMPLING_TEMPERATURE if sampled else 0.0)
-    # The address and the key are the actor's provider's; another provider finds its own in the environment.
-    same_provider = reflector_name.partition(":")[0] == actor_name.partition(":")[0]
+    actor_provider, reflector_provider = (name.partition(":")[0] for name in (actor_name, reflector_name))
+    # The address and the key are the actor's provider's if it takes any; another one finds its own in the environment.
+    addressed = actor_provider if actor_provider in ("openai", "anthropic") else reflector_provider
     warning = None
     if sampled and temperature == 0:
         warning = "retry at temperature 0 gives the same attempt again; it samples at 0.7 by default"
     return Roles(
-        actor=Role(actor_name, _options(choice, on_retry, same_provider=True), temperature),
+        actor=Role(actor_name, _options(choice, on_retry, addressed=actor_provider == addressed), temperature),
         reflector=Role(
             reflector_name,
-            _options(choice, on_retry, same_provider=same_provider),
+            _options(choice, on_retry, addressed=reflector_provider == addressed),
             _temperature("--reflector-temperature", choice.reflector_temperature, REFLECTOR_TEMPERATURE),
         ),
         warning=warning,
     )
 
 
-def _options(
-    choice: ModelChoice, on_retry: Callable[[RetryNotice], None] | None, *, same_provider: bool
-) -> ModelOptions:
+def _options(choice: ModelChoice, on_retry: Callable[[RetryNotice], None] | None, *, addressed: bool) -> ModelOptions:
     return ModelOptions(
-        base_url=choice.base_url if same_provider else None,
-        api_key=choice.api_key if same_provider else None,
+        base_url=choice.base_url if addressed else None,
+        api_key=choice.api_key if addressed else None,
         timeout_s=choice.timeout_s,
         requests_per_minute=choice.requests_per_minute,
         price=_price(choice.price),

@@ -54,8 +54,8 @@ def run(
     from afterword.core.budget import Allowance
     from afterword.core.stopping import Plateau
 
-    if out is not None and out.is_dir():
-        raise InputError("expected a file to write the program to, found a folder", file=out)
+    if out is not None:
+        _refuse_unwritable(out)
     choice = ModelChoice(
         model=model,
         base_url=base_url,
@@ -90,5 +90,24 @@ def run(
     elif best is not None and out is None:
         show_program(console, best)
     if out is not None and best is not None:
-        out.write_text(best.trajectory.output, encoding="utf-8", errors="backslashreplace")
+        try:
+            out.write_text(best.trajectory.output, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise _unwritable(out, error) from None
     return exit_code(outcome, require_acceptance=require_acceptance)
+
+
+def _refuse_unwritable(out: Path) -> None:
+    """Found now and not after the money is spent."""
+    there = out.exists()
+    try:
+        with out.open("ab"):
+            pass
+        if not there:
+            out.unlink()
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    return InputError(f"the program cannot be written here: {error.strerror}; give another --out", file=out)

@@ -60,8 +60,9 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
     task = load_task_folder(settings.folder)
     display = Display(console)
     roles = roles_of(settings.models, settings.strategy, display.retried)
-    _say_what_runs(console, task, roles, settings)
     async with AsyncExitStack() as stack:
+        display.preparing(roles.actor.name)
+        stack.callback(display.rest)
         sandbox = await stack.enter_async_context(
             open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
         )
@@ -78,6 +79,8 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
             if settings.ask:
                 reflector = AskingReflector(reflector, display.draft, read_line)
         _refuse_unknown_prices(in_use, settings.allowance)
+        display.rest()
+        _say_what_runs(console, task, roles, settings)  # only now: what is refused leaves its one line alone
         loop = Reflexion(
             ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
             FunctionTests(task.visible, judges, task.limits),
@@ -87,7 +90,9 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
             max_trials=settings.max_trials,
             allowance=settings.allowance,
             stop=settings.stop,
-            held_out=None if task.held_out is None else FunctionTests(task.held_out, judges, task.limits),
+            held_out=None
+            if task.held_out is None
+            else FunctionTests(task.held_out, judges, task.held_out_limits or task.limits),
         )
         return await loop.run(task.task, seed=settings.seed, events=display)
 
