@@ -85,7 +85,8 @@ def _compiled(
     needs = tuple(dict.fromkeys([entry_point, *_imported_from_solution(tree)]))
     if rows:
         return Compiled(Program(entry_point, ids, needs, rows=rows), shared, imports)
-    offered = tuple(sorted(_free_names(text) - bound_names(tree) - set(dir(builtins)) - {"__file__", "__name__"}))
+    not_offered = bound_names(tree) | (set(dir(builtins)) - {entry_point}) | {"__file__", "__name__"}
+    offered = tuple(sorted(_free_names(text) - not_offered))
     lines = text.split("\n")
     body = [guarded(node, found.guards[i]) if i in found.guards else node for i, node in enumerate(tree.body)]
     tree.body = [node for node in body if not is_main_block(node)]

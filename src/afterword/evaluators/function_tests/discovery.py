@@ -85,6 +85,7 @@ class Discovery:
         self._tree = tree
         self._file = file
         self._constants = _constants(tree)
+        self._functions = {node.name for node in tree.body if isinstance(node, (*_FUNCTION, ast.ClassDef))}
         self._classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def find(self) -> Found:
@@ -121,7 +122,7 @@ class Discovery:
 
     def _expanded(self, kind: Kind, cls: str, node: ast.FunctionDef, base: str, marks: list[ast.expr]) -> list[Item]:
         try:
-            ids = parameter_ids([*marks, *node.decorator_list], self._constants)
+            ids = parameter_ids([*marks, *node.decorator_list], self._constants, self._functions)
         except Unreadable as problem:
             raise self._bad(f"parametrize whose ids the source does not show ({problem})", node) from None
         if ids is None:

@@ -7,9 +7,10 @@ of one.
 from __future__ import annotations
 
 import ast
+import builtins
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from afterword.evaluators.function_tests.literals import NotLiteral, literal
 
@@ -20,13 +21,15 @@ class Unreadable(Exception):
     """Argument sets whose ids cannot be known from the source; the message says which part."""
 
 
-def parameter_ids(decorators: list[ast.expr], constants: Mapping[str, ast.expr]) -> list[str] | None:
+def parameter_ids(
+    decorators: list[ast.expr], constants: Mapping[str, ast.expr], functions: Set[str]
+) -> list[str] | None:
     """The ids of all combinations, in pytest's order; None if the test is not parametrized.
 
     Raises:
         Unreadable: the source does not show them.
     """
-    axes = [_axis(node, constants) for node in reversed(decorators) if is_parametrize(node)]
+    axes = [_axis(node, constants, functions) for node in reversed(decorators) if is_parametrize(node)]
     if not axes:
         return None
     return ["-".join(parts) for parts in itertools.product(*axes)]
@@ -37,7 +40,7 @@ def is_parametrize(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "parametrize"
 
 
-def _axis(node: ast.expr, constants: Mapping[str, ast.expr]) -> list[str]:
+def _axis(node: ast.expr, constants: Mapping[str, ast.expr], functions: Set[str]) -> list[str]:
     assert isinstance(node, ast.Call)  # noqa: S101  is_parametrize looked
     options = {keyword.arg: keyword.value for keyword in node.keywords}
     names_node = node.args[0] if node.args else options.get("argnames")
@@ -50,7 +53,7 @@ def _axis(node: ast.expr, constants: Mapping[str, ast.expr]) -> list[str]:
     rows = _elements(values_node, constants, "values")
     if given and len(given) != len(rows):
         raise Unreadable(f"{len(given)} ids for {len(rows)} argument sets")
-    ids = [_row_id(row, names, index, given[index] if given else None) for index, row in enumerate(rows)]
+    ids = [_row_id(row, names, index, given[index] if given else None, functions) for index, row in enumerate(rows)]
     return _unique(ids)
 
 
@@ -80,7 +83,7 @@ def _elements(node: ast.expr, constants: Mapping[str, ast.expr], what: str) -> l
     return node.elts
 
 
-def _row_id(row: ast.expr, names: list[str], index: int, given: ast.expr | None) -> str:
+def _row_id(row: ast.expr, names: list[str], index: int, given: ast.expr | None, functions: Set[str]) -> str:
     values = [row]
     if isinstance(row, ast.Call) and _called(row) == "param":
         values = row.args
@@ -96,17 +99,19 @@ def _row_id(row: ast.expr, names: list[str], index: int, given: ast.expr | None)
     if len(values) != len(names):
         raise Unreadable(f"argument set {index + 1}, with {len(values)} values for {len(names)} names")
     if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-        return _value_id(given, "ids", index)
-    return "-".join(_value_id(value, name, index) for value, name in zip(values, names, strict=True))
+        return _value_id(given, "ids", index, functions)
+    return "-".join(_value_id(value, name, index, functions) for value, name in zip(values, names, strict=True))
 
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _value_id(node: ast.expr, name: str, index: int) -> str:
-    if isinstance(node, ast.Name) and isinstance(getattr(__builtins__, node.id, None), type):
-        return node.id
+def _value_id(node: ast.expr, name: str, index: int, functions: Set[str]) -> str:
+    if isinstance(node, ast.Lambda):
+        return "<lambda>"
+    if isinstance(node, ast.Name) and (node.id in functions or hasattr(getattr(builtins, node.id, None), "__name__")):
+        return node.id  # a function or class
     try:
         value = literal(node)
     except NotLiteral:

@@ -219,9 +219,15 @@ class Connection(Codec):
         except Exception as error:  # noqa: BLE001  it goes on through the program and comes back
             self._errors.append(error)
             kind = next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")
-            answer = ["error", len(self._errors) - 1, kind, str(error)[:2000]]
+            answer = ["error", len(self._errors) - 1, kind, self._error_arguments(error)]
         self._outstanding = outer
         self._send([0, *answer])
+
+    def _error_arguments(self, error: Exception) -> list[object]:
+        try:
+            return [self.encode(argument) for argument in error.args]
+        except (Unsendable, UnsupportedFeature):
+            return [str(error)[:2000]]
 
     def _raised(self, node: object) -> BaseException:
         if type(node) is not list or len(node) != 6:
@@ -319,6 +325,3 @@ def _write_back(target: Any, content: Any) -> None:
         target[...] = content
     else:
         raise Tampered("a change to an argument that cannot change")
-
-
-__all__ = ["CannotCross", "Connection", "Unsendable"]

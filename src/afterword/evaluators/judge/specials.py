@@ -28,6 +28,7 @@ DIRECT = ("__getitem__", "__setitem__", "__delitem__", "__enter__", "__exit__", 
 def methods(specials: frozenset[str]) -> dict[str, Method]:
     """The methods of a local class whose remote class defines `specials`."""
     found: dict[str, Method] = {"__eq__": _equal, "__ne__": _unequal, "__repr__": _repr, "__str__": _str}
+    found["__array__"] = _no_array
     found["__hash__"] = _hash
     found["__bool__"] = _bool
     for name in ORDER:
@@ -61,6 +62,11 @@ def _truth(answer: object) -> bool:
     if type(answer) is not bool:
         raise Tampered("a comparison that is neither true nor false")
     return answer
+
+
+def _no_array(self: RemoteObject, *args: object, **kwargs: object) -> object:  # noqa: ARG001
+    """numpy would take an object with `__len__` for a sequence, and an empty one is close to everything."""
+    raise TypeError(f"a {type(self).__name__} object of the program is no array")
 
 
 def _hash(self: RemoteObject) -> int:

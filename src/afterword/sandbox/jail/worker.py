@@ -7,6 +7,7 @@ nothing worth reading: no test, no expected value, no verdict.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import struct
 import sys
@@ -52,6 +53,7 @@ class Worker(Codec):
         # The submission may replace any of these; a right one that does so is still answered.
         self._read, self._write, self._getpid = os.read, os.write, os.getpid
         self._lock = threading.RLock()
+        self._streams = [stream for stream in (sys.stdout, sys.stderr) if stream is not None]
 
     # -- frames --
 
@@ -88,6 +90,9 @@ class Worker(Codec):
             reply = [number, "raised", self.encode_error(error)]
         if self._getpid() != self.process:
             os._exit(0)  # a fork that came back out of a call: only the first process answers
+        for stream in self._streams:
+            with contextlib.suppress(Exception):  # the submission's own streams: closed, full or replaced
+                stream.flush()
         with self._lock:
             try:
                 self.send(reply)
@@ -108,8 +113,8 @@ class Worker(Codec):
                 elif message[1] == "returned":
                     return self.decode(message[2])
                 else:
-                    _, _, token, name, text = message
-                    error = getattr(builtins, name, RuntimeError)(text)
+                    _, _, token, name, arguments = message
+                    error = getattr(builtins, name)(*[self.decode(node) for node in arguments])
                     self.callback_errors[id(error)] = (token, error)
                     raise error
 
