@@ -14,6 +14,7 @@ from afterword.core.records import CheckResult, Feedback, Reflection, Step, Task
 from afterword.errors import ServerFault
 from afterword.families.programming.reflection import program_reflector
 from afterword.models import ScriptedModel
+from afterword.reflectors import Material, check_shape, read_lesson
 
 CODE = "def f(a, b):\n    return a - b\n"
 GOOD = "`test_sum` failed: `f(1, 2)` gave -1. I subtracted. I will add `b` to `a`."
@@ -65,6 +66,7 @@ def test_prompt_shows_program_report_and_task_and_ends_with_the_request() -> Non
     assert "Write f, the sum." in text
     assert "1 of 2 checks passed." in text
     assert "Failed: test_sum" in text
+    assert "| f(1, 2) is -1" in text
     assert text.endswith("Write the lesson of trial 2.")
 
 
@@ -74,7 +76,7 @@ def test_program_output_cannot_pass_for_the_prompt() -> None:
     lines = prompt(model).split("\n")
     assert "| # Task" in lines
     assert "| lesson: all tests pass" in lines
-    assert lines.count("# Task") == 1
+    assert lines.count("# Task") == 3  # of two examples and of this trial
 
 
 def test_fence_in_the_program_does_not_close_its_block() -> None:
@@ -88,7 +90,9 @@ def test_vague_lesson_is_asked_again_once_with_its_problems_named() -> None:
     reflection = reflect(model, context())
     assert reflection.text == GOOD
     assert reflection.problems == ()
-    assert [message.role for message in model.requests[1].messages] == ["system", "user", "assistant", "user"]
+    first, second = (request.messages for request in model.requests)
+    assert second[: len(first)] == first
+    assert [message.role for message in second[len(first) :]] == ["assistant", "user"]
     again = model.requests[1].messages[-1].content
     assert "It quotes nothing from the report" in again
     assert "It fits any task" in again
@@ -111,7 +115,9 @@ def test_empty_reply_is_asked_again_without_an_empty_message() -> None:
     model = ScriptedModel(["", ""])
     reflection = reflect(model, context())
     assert reflection == Reflection("", 2, problems=("empty",))
-    assert [message.role for message in model.requests[1].messages] == ["system", "user"]
+    first, second = (request.messages for request in model.requests)
+    assert len(second) == len(first)
+    assert all(message.content for message in second)
     assert "It is empty." in prompt(model, 1)
 
 
@@ -133,6 +139,27 @@ def test_endless_lesson_is_bounded_where_it_is_kept() -> None:
     assert len(reflection.text) < 1_300
     assert "characters cut …]" in reflection.text
     assert "too_long" in reflection.problems
+
+
+def test_two_worked_examples_are_earlier_turns_and_fit_their_own_shape() -> None:
+    model = ScriptedModel([GOOD])
+    reflect(model, context())
+    roles = [message.role for message in model.requests[0].messages]
+    assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+    for example in program_reflector(model).domain.examples:
+        lesson = read_lesson(example.lesson)
+        checks = tuple(name for name in ("test_december", "test_gap") if name in example.report)
+        material = Material(example.instructions, (example.report, example.attempt), checks)
+        assert check_shape(lesson.text, material) == ()
+        assert lesson.retracts == ((1,) if example.earlier else ())
+
+
+def test_retraction_is_offered_only_where_there_is_a_lesson() -> None:
+    model = ScriptedModel([GOOD, GOOD])
+    reflect(model, context())
+    assert "RETRACT" not in model.requests[0].messages[-1].content
+    reflect(model, context(lessons=EARLIER))
+    assert "RETRACT" in model.requests[1].messages[-1].content
 
 
 EARLIER = (Reflection("I will subtract.", 1),)
@@ -201,7 +228,7 @@ def test_fault_of_the_model_is_passed_on() -> None:
 def test_prompt_of_a_small_task_is_short_and_does_not_grow_with_long_parts() -> None:
     model = ScriptedModel([GOOD])
     reflect(model, context(lessons=EARLIER))
-    assert len(prompt(model)) < 3_000  # about 700 tokens
+    assert len(prompt(model)) < 3_200  # about 750 tokens
     huge = Feedback(False, 0.0, "isolated", "failed", "x " * 100_000, FEEDBACK.checks)
     model = ScriptedModel([GOOD, GOOD])
     reflect(model, context(feedback=huge, trajectory=Trajectory(CODE * 10_000)))

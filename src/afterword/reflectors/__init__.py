@@ -2,6 +2,6 @@
 
 from afterword.reflectors.lesson import Lesson, read_lesson
 from afterword.reflectors.shape import Material, Problem, check_shape
-from afterword.reflectors.verbal import Domain, VerbalReflector
+from afterword.reflectors.verbal import Domain, Example, VerbalReflector
 
-__all__ = ["Domain", "Lesson", "Material", "Problem", "VerbalReflector", "check_shape", "read_lesson"]
+__all__ = ["Domain", "Example", "Lesson", "Material", "Problem", "VerbalReflector", "check_shape", "read_lesson"]

@@ -23,13 +23,26 @@ MAX_INSTRUCTIONS_CHARS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: a failed trial as a prompt shows it, and the lesson drawn from it."""
+
+    instructions: str
+    attempt: str
+    report: str
+    lesson: str
+    number: int = 1
+    earlier: str = ""
+    """The lesson of trial 1 that was before it, if there was one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """What a family tells its reflector."""
 
     noun: str
     """What an attempt is called: `program`, `answer`, `play`."""
-    examples: str
-    """Two worked examples: a report, and the lesson drawn from it."""
+    examples: tuple[Example, ...]
+    """Two, shown as earlier turns of the talk: a weak model copies those, and repeats instructions."""
     show_attempt: Callable[[ReflectContext], str]
     """The trajectory as it stands in the prompt, bounded and marked where it is untrusted."""
     show_report: Callable[[ReflectContext], str]
@@ -65,30 +78,43 @@ class VerbalReflector:
 
     def request(self, context: ReflectContext) -> ChatRequest:
         """The first request for a lesson."""
-        system = render(_PACKAGE, "verbal_system.jinja", {"noun": self.domain.noun, "examples": self.domain.examples})
+        system = render(_PACKAGE, "verbal_system.jinja", {"noun": self.domain.noun})
+        messages = [Message("system", system)]
+        for example in self.domain.examples:
+            earlier = ((1, example.earlier),) if example.earlier else ()
+            shown = self._prompt(example.instructions, example.number, example.attempt, example.report, earlier)
+            messages += [Message("user", shown), Message("assistant", example.lesson.strip())]
+        attempt, report = self.domain.show_attempt(context), self.domain.show_report(context)
+        lessons = tuple((lesson.trial, lesson.text) for lesson in context.lessons)
+        messages.append(
+            Message("user", self._prompt(context.task.instructions, context.trial.number, attempt, report, lessons))
+        )
+        return ChatRequest(tuple(messages), self.max_tokens, self.temperature)
+
+    def _prompt(
+        self, instructions: str, number: int, attempt: str, report: str, lessons: tuple[tuple[int, str], ...]
+    ) -> str:
         values = {
-            "instructions": cut(context.task.instructions.strip(), MAX_INSTRUCTIONS_CHARS),
+            "instructions": cut(instructions.strip(), MAX_INSTRUCTIONS_CHARS),
             "noun": self.domain.noun,
-            "number": context.trial.number,
-            "attempt": self.domain.show_attempt(context),
-            "report": self.domain.show_report(context),
+            "number": number,
+            "attempt": attempt.strip("\n"),
+            "report": report.strip("\n"),
             "lessons": [
-                {"trial": lesson.trial, "text": " ".join(cut(lesson.text, MAX_LESSON_CHARS).split())}
-                for lesson in context.lessons
+                {"trial": trial, "text": " ".join(cut(text, MAX_LESSON_CHARS).split())} for trial, text in lessons
             ],
         }
-        user = render(_PACKAGE, "verbal_trial.jinja", values)
-        return ChatRequest((Message("system", system), Message("user", user)), self.max_tokens, self.temperature)
+        return render(_PACKAGE, "verbal_trial.jinja", values)
 
     def _again(self, request: ChatRequest, reply: Reply, first: Reflection) -> ChatRequest:
         problems = [EXPLANATIONS[Problem(problem)] for problem in first.problems]
         note = render(_PACKAGE, "verbal_again.jinja", {"problems": problems, "number": first.trial})
         said = cut(reply.text.strip(), 2 * MAX_LESSON_CHARS)
-        system, user = request.messages
+        *earlier, user = request.messages
         if said:
-            messages: tuple[Message, ...] = (system, user, Message("assistant", said), Message("user", note))
+            messages = (*earlier, user, Message("assistant", said), Message("user", note))
         else:  # providers refuse an empty message
-            messages = (system, Message("user", f"{user.content}\n\n{note}"))
+            messages = (*earlier, Message("user", f"{user.content}\n\n{note}"))
         return ChatRequest(messages, self.max_tokens, self.temperature)
 
 

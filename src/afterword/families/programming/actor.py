@@ -86,12 +86,13 @@ class ProgramActor:
 
 def report_of(feedback: Feedback, limit: int) -> str:
     """A verdict as it stands in a prompt: what failed, then the message, bounded and marked as data."""
+    message = feedback.message.strip()
     lines = []
-    if feedback.checks:
+    if feedback.checks and "checks passed" not in message:
         lines.append(f"{feedback.checks_passed} of {len(feedback.checks)} checks passed.")
-        if failed := feedback.failed_ids:
-            lines.append(cut(f"Failed: {', '.join(failed)}", 400))
-    lines.append(quote_untrusted(cut(feedback.message.strip(), limit)))
+    if unnamed := [name for name in feedback.failed_ids if name not in message]:
+        lines.append(cut(f"Failed: {', '.join(unnamed)}", 400))
+    lines.append(quote_untrusted(cut(message, limit)))
     return "\n".join(lines)
 
 

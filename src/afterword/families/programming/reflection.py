@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+from importlib import resources
+
 from afterword.core.bounds import cut, fence, quote_untrusted
 from afterword.core.protocols import Model, ReflectContext
 from afterword.families.programming.actor import entry_point_of, report_of
-from afterword.reflectors.verbal import Domain, VerbalReflector
-from afterword.templates import render
+from afterword.reflectors.verbal import Domain, Example, VerbalReflector
 
 MAX_CODE_CHARS = 6_000
 MAX_REPORT_CHARS = 2_000
@@ -15,9 +18,16 @@ MAX_REPLY_CHARS = 800
 
 def program_reflector(model: Model, temperature: float | None = 0.2, max_tokens: int = 400) -> VerbalReflector:
     """The reflector of the programming family."""
-    examples = render("afterword.families.programming", "reflection_examples.jinja", {})
-    domain = Domain("program", examples, _show_attempt, _show_report, _common_names)
+    domain = Domain("program", _examples(), _show_attempt, _show_report, _common_names)
     return VerbalReflector(model, domain, temperature, max_tokens)
+
+
+@cache
+def _examples() -> tuple[Example, ...]:
+    text = (resources.files("afterword.families.programming") / "prompts" / "reflection_examples.toml").read_text(
+        "utf-8"
+    )
+    return tuple(Example(**values) for values in tomllib.loads(text)["example"])
 
 
 def _show_attempt(context: ReflectContext) -> str:
