@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterword.errors import InputError
+from afterword.files import read_bounded
+
+MAX_FILE_MB = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ def read_rows(file: Path) -> Iterator[Row]:
         InputError: the file cannot be read, holds no row, or a line is not a JSON object.
     """
     try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
+        lines = read_bounded(file, MAX_FILE_MB).decode("utf-8-sig").split("\n")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}; check the path", file=file) from None
     except UnicodeDecodeError as error:

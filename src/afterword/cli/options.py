@@ -29,7 +29,7 @@ Tokens = Annotated[int | None, typer.Option(help="Most tokens, prompt and reply 
 Calls = Annotated[int | None, typer.Option(help="Most model calls.")]
 Seconds = Annotated[float | None, typer.Option(help="Most wall time.")]
 MinGain = Annotated[float | None, typer.Option(help="Stop when the score rises by less. [off]")]
-Patience = Annotated[int, typer.Option(help="Over so many trials, with --min-gain.")]
+Patience = Annotated[int | None, typer.Option(help="Over so many trials, with --min-gain. [2]")]
 Seed = Annotated[int, typer.Option(help="Of everything that is random here.")]
 
 Record = Annotated[Path | None, typer.Option(help="Keep every model call in this file.")]

@@ -12,6 +12,7 @@ from afterword.core.messages import Price
 from afterword.core.records import Strategy
 from afterword.errors import InputError
 from afterword.models import ModelOptions, RetryNotice, default_model_name
+from afterword.models.opening import split_name
 
 REFLECTOR_TEMPERATURE = 0.2
 """As in the paper's logs."""
@@ -59,13 +60,13 @@ def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryN
     """The roles that a command line asks for.
 
     Raises:
-        InputError: a temperature or a price cannot be read.
+        InputError: a name, a temperature or a price cannot be read.
     """
     actor_name = choice.model or default_model_name()
     reflector_name = choice.reflector_model or actor_name
+    actor_provider, reflector_provider = (split_name(name)[0] for name in (actor_name, reflector_name))
     sampled = strategy is Strategy.RETRY
     temperature = _temperature("--temperature", choice.temperature, SAMPLING_TEMPERATURE if sampled else 0.0)
-    actor_provider, reflector_provider = (name.partition(":")[0] for name in (actor_name, reflector_name))
     # The address and the key are the actor's provider's if it takes any; another one finds its own in the environment.
     addressed = actor_provider if actor_provider in ("openai", "anthropic") else reflector_provider
     warning = None

@@ -13,6 +13,7 @@ import typer
 from afterword.cli import options
 from afterword.cli.result import exit_code, outcome_json
 from afterword.core.records import Strategy
+from afterword.core.stopping import Plateau
 from afterword.errors import InputError
 
 
@@ -33,7 +34,7 @@ def run(
     seconds: options.Seconds = None,
     max_tokens: options.MaxTokens = 1024,
     min_gain: options.MinGain = None,
-    patience: options.Patience = 2,
+    patience: options.Patience = None,
     seed: options.Seed = 0,
     price: options.Price = None,
     timeout_s: options.CallTimeout = 300.0,
@@ -52,7 +53,6 @@ def run(
     from afterword.cli.roles import ModelChoice
     from afterword.cli.task_run import RunSettings, run_task, show_program
     from afterword.core.budget import Allowance
-    from afterword.core.stopping import Plateau
 
     if out is not None:
         _refuse_unwritable(out)
@@ -76,7 +76,7 @@ def run(
         memory=memory,
         max_tokens=max_tokens,
         allowance=Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd, seconds=seconds),
-        stop=() if min_gain is None else (Plateau(min_gain, patience),),
+        stop=_plateau(min_gain, patience),
         seed=seed,
         record=record,
         ask=ask,
@@ -95,6 +95,14 @@ def run(
         except OSError as error:
             raise _unwritable(out, error) from None
     return exit_code(outcome, require_acceptance=require_acceptance)
+
+
+def _plateau(min_gain: float | None, patience: int | None) -> tuple[Plateau, ...]:
+    if min_gain is not None:
+        return (Plateau(min_gain) if patience is None else Plateau(min_gain, patience),)
+    if patience is not None:
+        raise InputError("--patience says over how many trials --min-gain looks; give --min-gain too, e.g. 0.05")
+    return ()
 
 
 def _refuse_unwritable(out: Path) -> None:

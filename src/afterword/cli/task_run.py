@@ -48,6 +48,17 @@ class RunSettings:
     ask: bool = False
     allow_weak_isolation: bool = False
 
+    def __post_init__(self) -> None:
+        for option, value in (
+            ("--max-trials", self.max_trials),
+            ("--memory", self.memory),
+            ("--max-tokens", self.max_tokens),
+        ):
+            if value < 1:
+                raise InputError(f"{option} takes a number from 1, found {value}")
+        if self.ask and not self.strategy.reflects:
+            raise InputError(f"--ask is about lessons, and the strategy {self.strategy} has none; choose another one")
+
 
 async def run_task(settings: RunSettings, console: Console) -> Outcome:
     """Runs the loop on a task folder, telling on `console` what happens.

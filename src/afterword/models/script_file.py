@@ -14,7 +14,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from afterword.core.messages import Reply
 from afterword.core.records import Usage
 from afterword.errors import InputError
+from afterword.files import read_bounded
 from afterword.models.scripted import ScriptedModel
+
+MAX_FILE_MB = 512
 
 
 class _UsageRow(BaseModel):
@@ -81,7 +84,7 @@ def read_lines(file: Path) -> Sequence[str]:
         InputError: it is missing, cannot be read or is not UTF-8.
     """
     try:
-        return file.read_text(encoding="utf-8-sig").split("\n")
+        return read_bounded(file, MAX_FILE_MB).decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None
     except UnicodeDecodeError as error:

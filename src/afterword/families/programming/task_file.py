@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from afterword.errors import InputError
 from afterword.evaluators.function_tests.source import parse
+from afterword.files import read_bounded
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("python",)
 MIN_MEMORY_MB = 64
+MAX_FILE_MB = 16
 _KEYS = {
     "id": "a name",
     "instructions": "a text",
@@ -46,10 +48,10 @@ def read_text(path: Path, remedy: str) -> str:
     """The text of a file that has to be there and not empty.
 
     Raises:
-        InputError: it is missing, unreadable, empty or not UTF-8.
+        InputError: it is missing, unreadable, too large, empty or not UTF-8.
     """
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, MAX_FILE_MB)
     except FileNotFoundError:
         raise InputError(f"the file is missing; {remedy}", file=path) from None
     except OSError as error:
