@@ -6,6 +6,7 @@ Separate from the levels themselves, so that each can be read without the choice
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -57,6 +58,8 @@ class TryableSandbox(Sandbox, Protocol):
 
 
 def _namespaces(options: Options) -> TryableSandbox:
+    if platform.system() != "Linux":
+        raise SandboxFault(f"namespaces are Linux's, and this is {platform.system()}")
     return NamespaceSandbox(
         python=options.python,
         workers=options.workers,

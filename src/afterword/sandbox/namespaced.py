@@ -116,11 +116,17 @@ class Cell:
         except SandboxFault as fault:
             self._outcome = fault
         finally:
-            self._over.set()
+            self.abandon()
             if whole:
                 pool.give_back(self._zygote)
             else:
                 await pool.discard(self._zygote)
+
+    def abandon(self) -> None:
+        """Lets go of what the job holds here, also if it was never followed; its zygote is the pool's."""
+        for drain in self.drains:
+            drain.close()
+        self._over.set()
 
     def _conclude(self, report: Mapping[str, object]) -> RunResult:
         if "fault" in report:
@@ -192,6 +198,7 @@ class NamespaceSandbox:
         self._submissions = Pool(View(python, toolchain=False, preload=tuple(preload)), groups, workers)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
+        self._live: set[Cell] = set()
 
     @property
     def isolation(self) -> str:
@@ -270,9 +277,16 @@ class NamespaceSandbox:
                     cell = Cell(lease.keep(), job, limits, fds.keep_readers(), collected_fd)
                 for drain in cell.drains:
                     self._tasks.start_soon(drain.run)
-                self._tasks.start_soon(cell.attend, pool)
+                self._live.add(cell)
+                self._tasks.start_soon(self._attend, cell, pool)
                 return cell
         raise SandboxFault(f"no zygote took the job in {_TRIES} tries; the last one said: {last}")
+
+    async def _attend(self, cell: Cell, pool: Pool) -> None:
+        try:
+            await cell.attend(pool)
+        finally:
+            self._live.discard(cell)
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()
@@ -290,6 +304,8 @@ class NamespaceSandbox:
             # Without the error of the body, which is not the group's and is to reach the caller as it is
             await tasks.__aexit__(None, None, None)
         finally:
+            for cell in self._live:  # a task that is cancelled before its first step never runs its own `finally`
+                cell.abandon()
             with anyio.CancelScope(shield=True):
                 await self._submissions.close()
                 await self._commands.close()

@@ -95,10 +95,10 @@ class Job:
             self._outcome = self._conclude(returncode, wall_s, self.group.memory_kills() > kills)
         except SandboxFault as fault:
             self._outcome = fault
-        finally:
-            child.kill()
 
     def finish(self) -> None:
+        for drain in self.drains:
+            drain.close()
         self._over.set()
 
     def _conclude(self, returncode: int, wall_s: float, memory_kill: bool) -> RunResult:
@@ -170,6 +170,7 @@ class SpawnedSandbox:
         self._groups = ControlGroups()
         self._views: dict[bool, list[str]] = {}
         self._tasks: TaskGroup | None = None
+        self._live: dict[Job, Child] = {}
 
     @property
     def isolation(self) -> str:
@@ -235,6 +236,7 @@ class SpawnedSandbox:
             raise
         for drain in drains:
             self._tasks.start_soon(drain.run)
+        self._live[job] = child
         self._tasks.start_soon(self._attend, job, child)
         return job
 
@@ -242,10 +244,16 @@ class SpawnedSandbox:
         try:
             await job.attend(child)
         finally:
-            with anyio.CancelScope(shield=True):
-                await child.end()
-                await self._clear(job)
+            await self._bury(job, child)
+
+    async def _bury(self, job: Job, child: Child) -> None:
+        """Ends the process and removes all that the job holds, also if it was never followed."""
+        with anyio.CancelScope(shield=True):
+            child.kill()
+            await child.end()
             job.finish()
+            await self._clear(job)
+        self._live.pop(job, None)
 
     async def _clear(self, job: Job) -> None:
         job.group.close()
@@ -271,6 +279,7 @@ class SpawnedSandbox:
             "argv": list(argv),
             "environment": variables,
             "lock": self._launcher.locks,
+            "shares_user": not self._launcher.locks,
             "memory_is_bounded": job.group.limits_memory,
             "fds": {"payload": payload_fd, "failure": failure_writer, "peer": -1 if peer is None else peer},
         }
@@ -331,7 +340,11 @@ class SpawnedSandbox:
             tasks, self._tasks = self._tasks, None
             tasks.cancel_scope.cancel()
             # Without the error of the body, which is not the group's and is to reach the caller as it is
-            await tasks.__aexit__(None, None, None)
+            try:
+                await tasks.__aexit__(None, None, None)
+            finally:
+                for job, child in tuple(self._live.items()):  # a task cancelled before its first step has done nothing
+                    await self._bury(job, child)
 
 
 def remove_tree(folder: Path) -> None:

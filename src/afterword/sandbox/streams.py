@@ -45,6 +45,11 @@ class Drain:
                 while await self._step():
                     pass
         finally:
+            self.close()
+
+    def close(self) -> None:
+        """Closes the descriptor, also of a drain that never ran; may be called more than once."""
+        if not self._done.is_set():
             os.close(self._fd)
             self._done.set()
 

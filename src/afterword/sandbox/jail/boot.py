@@ -28,8 +28,10 @@ def main() -> NoReturn:
         command = order["kind"] == COMMAND
         if command:
             program.unpack_files(payload)
+        bounds = Limits.from_wire(order["limits"])
+        others = limits.threads_of_user() if order["shares_user"] else _BUBBLEWRAP_PROCESSES
         limits.apply(
-            Limits.from_wire(order["limits"]),
+            bounds._replace(processes=bounds.processes + others),
             already_mapped=0 if command else limits.address_space_in_use(),
             limit_address_space=sys.platform != "darwin" and not (command and order["memory_is_bounded"]),
         )
@@ -47,6 +49,10 @@ def main() -> NoReturn:
         os._exit(0)
     finally:
         os._exit(1)
+
+
+_BUBBLEWRAP_PROCESSES = 2
+"""Its own two count as the program's, being the same user in the same namespace."""
 
 
 def _read_all(fd: int) -> bytes:

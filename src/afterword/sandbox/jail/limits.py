@@ -61,7 +61,14 @@ def processes_of_user() -> int:
     Since Linux 5.14 a namespace counts its own only; before, the user's on the whole host.
     """
     release = os.uname().release.split(".")
-    if os.geteuid() == 0 or (int(release[0]), int("".join(filter(str.isdigit, release[1][:3])) or 0)) >= (5, 14):
+    if (int(release[0]), int("".join(filter(str.isdigit, release[1][:3])) or 0)) >= (5, 14):
+        return 0
+    return threads_of_user()
+
+
+def threads_of_user() -> int:
+    """Threads of this user on the whole host; 0 for root, whom no limit binds, and where there is no /proc."""
+    if os.geteuid() == 0 or not os.path.isdir("/proc/self"):
         return 0
     count = 0
     for pid in filter(str.isdigit, os.listdir("/proc")):

@@ -55,6 +55,8 @@ def enter(host: Host) -> None:
     As root the file system is put together first, since an interpreter may stand below a home that only root can
     enter, and then root is given up for good. As an ordinary user it is done inside the user namespace.
     """
+    if not syscalls.NUMBERS:
+        raise OSError(f"the system calls of {syscalls.MACHINE!r} are not known here: x86_64 and aarch64 are")
     identity = _spare_identity() if os.geteuid() == 0 else None
     if identity is not None:
         syscalls.unshare(CLONE_NEWNS)
