@@ -180,6 +180,11 @@ def test_lesson_that_was_never_there_cannot_be_retracted() -> None:
     assert reflection.problems == ("unknown_lesson",)
 
 
+def test_retraction_where_there_was_no_lesson_is_ignored() -> None:
+    model = ScriptedModel([f"{GOOD}\nRETRACT: 1"])
+    assert reflect(model, context()) == Reflection(GOOD, 2, evidence="test_sum")
+
+
 def test_failed_check_can_be_disputed() -> None:
     model = ScriptedModel([f"{GOOD}\nDISPUTE: `test_sum`, since the task says otherwise"])
     assert reflect(model, context()).disputes == "test_sum"

@@ -136,7 +136,8 @@ def _to_reflection(reply: Reply, context: ReflectContext, domain: Domain) -> Ref
 
 def _unknown(lesson: Lesson, shown: set[int], disputed: str | None) -> list[Problem]:
     problems = []
-    if any(number not in shown for number in lesson.retracts):
+    # Where there was no lesson, the line is only copied from the examples and misleads nobody.
+    if shown and any(number not in shown for number in lesson.retracts):
         problems.append(Problem.UNKNOWN_LESSON)
     if lesson.disputes and disputed is None:
         problems.append(Problem.UNKNOWN_CHECK)

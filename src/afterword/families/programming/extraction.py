@@ -42,6 +42,8 @@ def extract_code(reply: str, entry_point: str, signature: str | None = None) -> 
 
 def _extract(reply: str, entry_point: str, signature: str | None) -> str | None:
     text = strip_end_of_turn(reply.removeprefix("\ufeff").replace("\r\n", "\n"))
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
     if found := _choose([_unwrap(string, entry_point) for string in wrappers.strings_in_json(text)], entry_point):
         return found
     text = strip_thinking(text)
@@ -104,6 +106,7 @@ def _tiers(text: str, blocks: list[fences.Block], entry_point: str) -> Iterator[
     ]
     yield [code for block in blocks if (code := _unwrap_block(block)) is not None]
     yield [_unwrap(body, entry_point) for body in wrappers.from_markup(text)]
+    yield wrappers.from_quotes(text)
     if any(not _may_be_python(block) and defines_inside(block.text, entry_point) for block in blocks):
         pass  # what stands in a diff or in another language is not to be read as bare Python
     elif wrappers.is_session(text):

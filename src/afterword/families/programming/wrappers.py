@@ -15,6 +15,8 @@ _ANSWER_TAG = re.compile(
     r"^[ \t]*<(?P<tag>solution|answer|python|program|final_answer|output|implementation)>",
     re.IGNORECASE | re.MULTILINE,
 )
+_SQUARE_TAG = re.compile(r"^[ \t]*\[(?P<tag>PYTHON|CODE|ANSWER|SOLUTION)\]", re.MULTILINE)
+_QUOTE_FENCE = re.compile(r"^(?P<tag>'{3}|\"{3})(?:python3?|py)(?=\n)", re.MULTILINE)
 _INNER_OPEN = re.compile(r"\A\s*<code\b[^>\n]{0,200}>", re.IGNORECASE)
 _INNER_CLOSE = re.compile(r"</code>\s*\Z", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,7}|#x[0-9a-fA-F]{1,6});")
@@ -88,23 +90,34 @@ def _strings(value: object, depth: int) -> Iterator[str]:
 def from_markup(text: str) -> list[str]:
     """The programs in `<pre>`, `<code>` and answer tags, entities decoded where the text is escaped."""
     found = []
-    for body in _enclosed(text, _HTML):
+    for body in _enclosed(text, _HTML, "</{}>"):
         inner = _INNER_OPEN.match(body)
         found.append(_decode(_INNER_CLOSE.sub("", body[inner.end() :]) if inner else body))
-    found.extend(body.removeprefix("\n") for body in _enclosed(text, _ANSWER_TAG))
+    found.extend(body.removeprefix("\n") for body in _enclosed(text, _ANSWER_TAG, "</{}>"))
+    found.extend(body.removeprefix("\n") for body in _enclosed(text, _SQUARE_TAG, "[/{}]"))
     return found
 
 
-def _enclosed(text: str, opening: re.Pattern[str]) -> Iterator[str]:
+def _enclosed(text: str, opening: re.Pattern[str], closing: str) -> Iterator[str]:
     """The texts between an opening tag and the next closing tag of its name."""
     lower = text.lower() if len(text.lower()) == len(text) else text
     position = 0
     while found := opening.search(text, position):
-        end = lower.find(f"</{found['tag'].lower()}>", found.end())
+        end = lower.find(closing.format(found["tag"].lower()), found.end())
         if end < 0:
             return
         yield text[found.end() : end]
         position = end
+
+
+def from_quotes(text: str) -> list[str]:
+    """The programs between triple quotes that stand for a fence, and a program written on one line with `\\n`."""
+    found = [body.removeprefix("\n") + "\n" for body in _enclosed(text, _QUOTE_FENCE, "\n{}")]
+    line = text.strip()
+    if "\n" not in line and re.search(r":\\n(?: |\\t)", line):
+        plain = {"n": "\n", "t": "\t"}
+        found.append(re.sub(r"\\(.)", lambda escape: plain.get(escape[1], escape[1]), line))
+    return found
 
 
 def _decode(body: str) -> str:
