@@ -67,3 +67,16 @@ def processes() -> dict[int, str]:
         except OSError:
             continue  # it ended meanwhile
     return found
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is there and not only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def descriptors() -> int:
+    """How many descriptors this process holds."""
+    return len(list(Path("/proc/self/fd").iterdir()))

@@ -1,5 +1,7 @@
 """Programs that try to pass without being right, by kind: none may. Their tests are of the usual forms."""
 
+# ruff: noqa: E501  one program a line
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Dividing checks into visible and held-out ones."""
 
+# ruff: noqa: E501  one program a line
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Which checks a test file, labelled cases and HumanEval tests define, and what is refused."""
 
+# ruff: noqa: E501  one program a line
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -189,7 +191,7 @@ def test_an_entry_point_with_the_name_of_a_built_in_is_the_programs() -> None:
 
 
 def test_cases_are_numbered_from_1() -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"args": [1], "expected": 2},
         {"kwargs": {"x": 1}, "raises": "ValueError"},
         {"expected": 1.5, "tolerance": 0.1},

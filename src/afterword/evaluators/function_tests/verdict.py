@@ -8,7 +8,7 @@ from afterword.core.records import CheckResult, Feedback, Limits, RunResult, Tru
 from afterword.evaluators.function_tests.judges import Report
 
 MAX_MESSAGE = 4_000
-MAX_CHECK_MESSAGE = 900
+MAX_CHECK_MESSAGE = 1_200
 MAX_OUTPUT = 500
 _SHOWN_CHECKS = 4
 _SHOWN_IDS = 20
@@ -45,16 +45,14 @@ def _reason(check_ids: Sequence[str], report: Report, ending: RunResult, limits:
     results = [report.results.get(check_id, ("", ""))[0] for check_id in check_ids]
     if all(result == "passed" for result in results):
         return "ok", ""
-    if report.reason == "lost":
-        return _ending(ending, limits)
+    if report.reason == "lost" or ending.reason in ("output_limit", "memory"):
+        return _ending(ending, limits)  # a closed pipe or a killed child may have shown first as an error
     if report.reason == "died":
         return "error", "the judging process ended while it read what the program returned"
     if report.reason == "timeout":
         return "timeout", f"the program did not finish within {limits.wall_s:g} s"
     if report.reason:
         return report.reason, report.message
-    if ending.reason in ("output_limit", "memory") and "" in results:
-        return _ending(ending, limits)
     first = next((result for result in results if result not in ("passed", "")), "error")
     return first, report.rest if first == "error" else ""
 

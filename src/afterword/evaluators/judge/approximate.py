@@ -59,6 +59,12 @@ class Approx:
         return self._equal_items(actual, expected)
 
     def _equal_items(self, actual: object, expected: object) -> bool:
+        if (
+            isinstance(expected, bool)
+            and not isinstance(actual, bool)
+            and type(actual).__name__ not in ("bool", "bool_")
+        ):
+            return False
         if not _is_number(expected) or not _is_number(actual):
             return number_of(actual) is None and bool(actual == expected)
         return close(actual, expected, self._tolerance(expected), nan_ok=self.nan_ok)

@@ -6,9 +6,10 @@ It shows the assertion, the last call with its arguments, and both values.
 from __future__ import annotations
 
 from afterword.evaluators.judge.connection import Connection
-from afterword.evaluators.judge.display import MAX_VALUE, cut, difference, show, show_call, show_result
+from afterword.evaluators.judge.display import cut, difference, show, show_call, show_result
 
 MAX_MESSAGE = 2_000
+MAX_SHOWN = 300  # of each value: a message has to show several, and where they differ
 
 
 class Unset:
@@ -39,9 +40,12 @@ def describe_failure(error: AssertionError, connection: Connection) -> str:
         lines.append(cut(error.text, 500))
         if error.message is not None:
             lines.append(cut(str(error.message), 500))
-        lines += _last_call(connection)
-        seen = [(name, show(value, 500)) for name, value in zip(error.names, error.values, strict=True)]
-        lines += [f"  {name}: {text}" for name, text in seen if not isinstance(text, Unset)]
+        called = _last_call(connection)
+        lines += called
+        for name, value in zip(error.names, error.values, strict=True):
+            text = show(value, MAX_SHOWN)
+            if not isinstance(value, Unset) and not (called and called[0].endswith(f" returned {text}")):
+                lines.append(f"  {name}: {text}")
         if error.names == ("left", "right") and (found := difference(*error.values)) is not None:
             lines.append(f"  {found}")
     else:
@@ -57,6 +61,3 @@ def _last_call(connection: Connection) -> list[str]:
     result = show_result(connection, call)
     said = show_call(connection, call)
     return [f"  {said} returned {result}" if result is not None else f"  {said} did not return"]
-
-
-__all__ = ["MAX_VALUE", "UNSET", "CheckFailed", "describe_failure"]

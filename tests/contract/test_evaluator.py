@@ -1,0 +1,148 @@
+"""What every evaluator promises, whatever it judges by."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import anyio
+import pytest
+
+from afterword.core.budget import Allowance, Budget
+from afterword.core.effects import Effects, FakeClock
+from afterword.core.events import NoEvents
+from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
+from afterword.core.records import Feedback, Task, Trajectory, Trust
+from afterword.errors import AfterwordError
+from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.sandbox import STRONG, open_sandbox
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An evaluator with a trajectory that passes and one that fails, and one that cannot reach a verdict."""
+
+    evaluator: Evaluator
+    right: Trajectory
+    wrong: Trajectory
+    broken: Evaluator
+    trust: Trust
+
+
+@asynccontextmanager
+async def function_tests() -> AsyncIterator[Subject]:
+    text = "from solution import f\ndef test_one():\n    assert f(1) == 2\ndef test_two():\n    assert f(-1) == 0\n"
+    bad = "from solution import f\nDATA = 1 / 0\ndef test_one():\n    assert f(1) == DATA\n"
+    async with open_sandbox(workers=1, allow_weak=True) as sandbox, JudgePool(sandbox, workers=1) as pool:
+        yield Subject(
+            FunctionTests(Suite.from_source(text, entry_point="f"), pool),
+            Trajectory("def f(x): return x + 1"),
+            Trajectory("def f(x): return abs(x) + 1"),
+            FunctionTests(Suite.from_source(bad, entry_point="f"), pool),
+            "isolated" if sandbox.isolation in STRONG else "shared_process",
+        )
+
+
+SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {"function_tests": function_tests}
+
+
+@pytest.fixture(params=SUBJECTS)
+def subject(request: pytest.FixtureRequest) -> Callable[[], AbstractAsyncContextManager[Subject]]:
+    return SUBJECTS[request.param]
+
+
+class Kept:
+    """A recorder that keeps the keys and fingerprints that it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[EffectKey, str, type]] = []
+
+    async def effect(
+        self, key: EffectKey, fingerprint: Callable[[], str], call: Callable[[], Awaitable[T]], kind: type[T]
+    ) -> T:
+        self.seen.append((key, fingerprint(), kind))
+        return await call()
+
+
+def context(trajectory: Trajectory, recorder: Kept | None = None, role: str = "evaluator") -> EvaluateContext:
+    effects = Effects(task="t", recorder=recorder, budget=Budget(Allowance()), events=NoEvents(), clock=FakeClock())
+    effects.begin_trial(1)
+    return EvaluateContext(Task("t", "add one"), 1, trajectory, effects, role=role)
+
+
+Subjects = Callable[[], AbstractAsyncContextManager[Subject]]
+
+
+def test_a_right_trajectory_passes_with_score_1_and_every_check(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            feedback = await given.evaluator.evaluate(context(given.right))
+            assert feedback.passed
+            assert feedback.score == 1.0
+            assert feedback.reason == "ok"
+            assert feedback.trust == given.trust
+            assert all(check.passed and not check.message for check in feedback.checks)
+
+    anyio.run(main)
+
+
+def test_a_wrong_trajectory_is_returned_as_feedback_with_a_message(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            feedback = await given.evaluator.evaluate(context(given.wrong))
+            assert not feedback.passed
+            assert 0.0 <= feedback.score < 1.0
+            assert feedback.message
+            assert feedback.failed_ids or not feedback.checks
+
+    anyio.run(main)
+
+
+def test_the_checks_of_a_verdict_are_those_known_before(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            for trajectory in (given.right, given.wrong, Trajectory(""), Trajectory("\0")):
+                feedback = await given.evaluator.evaluate(context(trajectory))
+                if given.evaluator.check_ids:
+                    assert tuple(check.id for check in feedback.checks) == given.evaluator.check_ids
+
+    anyio.run(main)
+
+
+def test_the_same_trajectory_gets_the_same_verdict_and_is_not_changed(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            before = replace(given.wrong)
+            one, other = [await given.evaluator.evaluate(context(given.wrong)) for _ in range(2)]
+            assert replace(one, wall_s=0.0) == replace(other, wall_s=0.0)
+            assert given.wrong == before
+
+    anyio.run(main)
+
+
+def test_the_verdict_passes_the_recorder_under_the_role_it_was_asked_in(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            seen = []
+            for trajectory, role in ((given.right, "evaluator"), (given.wrong, "held_out"), (given.right, "evaluator")):
+                await given.evaluator.evaluate(context(trajectory, kept := Kept(), role))
+                seen += kept.seen
+            assert [key.role for key, _, _ in seen] == ["evaluator", "held_out", "evaluator"]
+            assert all(kind is Feedback for _, _, kind in seen)
+            first, second, third = [fingerprint for _, fingerprint, _ in seen]
+            assert first == third != second
+
+    anyio.run(main)
+
+
+def test_no_verdict_is_an_error_and_never_feedback(subject: Subjects) -> None:
+    async def main() -> None:
+        async with subject() as given:
+            with pytest.raises(AfterwordError):
+                await given.broken.evaluate(context(given.right))
+
+    anyio.run(main)
