@@ -20,7 +20,12 @@ def test_shortened_is_one_line_with_a_mark() -> None:
 
 def test_unknown_cost_is_not_zero() -> None:
     assert money(None) == "cost unknown"
-    assert money(0.0) == "$0.0000"
+    assert money(0.0) == "$0"
+
+
+def test_small_cost_is_not_zero() -> None:
+    assert money(0.00001) == "under $0.0001"
+    assert money(0.01234) == "$0.0123"
 
 
 def test_counted_takes_the_plural() -> None:

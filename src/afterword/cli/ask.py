@@ -46,17 +46,18 @@ class AskingReflector:
             if answer in ("d", "drop"):
                 return replace(draft, text="", retracts=(), disputes=None, source="person")
             if answer in ("e", "edit"):
-                text = self._read("lesson: ", draft.text).strip()
+                text = self._read("lesson: ", draft.text).strip() or draft.text
                 return replace(draft, text=text, problems=(), source="person")
             if answer in ("r", "replace"):
-                text = self._read("lesson: ", "").strip()
-                return replace(draft, text=text, evidence="", problems=(), source="person")
+                if text := self._read("lesson: ", "").strip():
+                    return replace(draft, text=text, evidence="", problems=(), source="person")
+                continue
             self._show(f"expected Enter, e, r or d, found {answer!r}")
 
 
 def read_line(prompt: str, initial: str) -> str:
     """Asks on the terminal; `initial` stands in the line to be edited. The end of input keeps the lesson."""
-    if not sys.stdin.isatty():
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):  # `input` would ask on stdout, which may be a file
         sys.stderr.write(prompt)
         sys.stderr.flush()
         return sys.stdin.readline()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.status import Status
 from rich.text import Text
 
@@ -19,6 +18,8 @@ MEANINGS = {
     "gave_up": "no trial passed; the best one is shown and it is failing",
     "faulted": "something other than the agent failed; nothing is concluded about the task",
 }
+
+NOTHING_TRIED = "it ended before a first trial was judged"
 
 STOPS = {
     StopReason.PASSED: "passed",
@@ -42,6 +43,7 @@ class Display:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._status: Status | None = None
+        self._draft: str | None = None
 
     def emit(self, event: events.Event) -> None:
         """Prints an event."""
@@ -57,7 +59,7 @@ class Display:
             case events.Stopped():
                 self.rest()
                 if event.reason is not StopReason.PASSED:
-                    self._line(f"  stopped: {STOPS[event.reason]}", style="dim")
+                    self._line(f"stopped: {STOPS[event.reason]}", "  ", style="dim")
                 self._working("held-out check")
             case events.AcceptanceReached():
                 self._accepted(event.acceptance)
@@ -74,51 +76,56 @@ class Display:
     def draft(self, text: str) -> None:
         """Shows a drafted lesson to the person who is asked about it."""
         self.rest()
-        self._console.print(
-            Padding(Text(plain(text).strip() or "(no lesson)", style="cyan"), (0, 0, 0, 2), expand=False)
-        )
+        self._draft = text
+        self._lesson("draft of a lesson: ", text)
 
     def retried(self, notice: RetryNotice) -> None:
         """Says that a model call is tried again."""
         self.rest()
         waits = f"{notice.model}: {notice.reason}, trying again in {notice.wait_s:.0f} s"
-        self._line(f"  {plain(waits)} ({notice.tried} of {notice.max_tries})", style="yellow")
+        self._line(f"{plain(waits)} (try {notice.tried} of {notice.max_tries} failed)", "  ", style="yellow")
 
     def _trial_started(self, event: events.TrialStarted) -> None:
         self.rest()
-        told = ", ".join(str(number) for number in event.lessons)
-        self._line(f"trial {event.trial}" + (f"  with the lesson of trial {told}" if told else ""), style="bold")
+        told = f"  with {_lessons(event.lessons)}" if event.lessons else ""
+        self._line(f"trial {event.trial}{told}", style="bold")
         self._working("actor")
 
     def _evaluated(self, feedback: Feedback) -> None:
         self.rest()
         mark, style = ("✓", "green") if feedback.passed else ("✗", "red")
-        line = Text(f"  {mark} ", style=style)
+        line = Text(f"{mark} ", style=style)
         line.append(score(feedback))
         if not feedback.passed and feedback.reason not in ("failed", ""):
             line.append(f"  {feedback.reason}")
         if feedback.failed_ids:
             line.append(f"  failed: {shortened(', '.join(feedback.failed_ids), 100)}", style="dim")
-        self._console.print(line, highlight=False)
+        print_wrapped(self._console, line, "  ", hang=2)
         if not feedback.passed and feedback.message:
-            excerpt = _excerpt(feedback)
-            shown = "\n".join(shortened(line, 110) for line in excerpt[:4])
-            more = f"\n… {counted(len(excerpt) - 4, 'more line')}" if len(excerpt) > 4 else ""
-            self._console.print(Padding(Text(shown + more, style="dim"), (0, 0, 0, 4), expand=False), highlight=False)
+            lines = _excerpt(feedback)
+            for shown in lines[:4]:
+                depth = len(shown) - len(shown.lstrip())
+                self._line(shortened(shown, 110), " " * (4 + min(depth, 8)), style="dim")
+            if len(lines) > 4:
+                self._line(f"… {counted(len(lines) - 4, 'more line')}", "    ", style="dim")
         self._working("reflector")
 
     def _reflected(self, reflection: Reflection) -> None:
         self.rest()
-        lesson = Text("lesson: ", style="cyan")
-        lesson.append(plain(reflection.text).strip() or "(none)", style="default")
-        self._console.print(Padding(lesson, (0, 0, 0, 2), expand=False), highlight=False)
+        if reflection.text != self._draft:  # else the person has just read it
+            self._lesson("lesson: ", reflection.text)
         if reflection.retracts:
-            told = ", ".join(str(number) for number in reflection.retracts)
-            self._line(f"  takes back the lesson of trial {told}", style="dim")
+            self._line(f"takes back {_lessons(reflection.retracts)}", "  ", style="dim")
         if reflection.disputes is not None:
-            self._line(f"  disputes the check {shortened(reflection.disputes, 80)}", style="yellow")
+            self._line(f"disputes the check {shortened(reflection.disputes, 80)}", "  ", style="yellow")
         if reflection.problems:
-            self._line(f"  weak lesson: {shortened('; '.join(reflection.problems), 100)}", style="yellow")
+            problems = "; ".join(reflection.problems).replace("_", " ")
+            self._line(f"weak lesson: {shortened(problems, 100)}", "  ", style="yellow")
+
+    def _lesson(self, label: str, text: str) -> None:
+        lesson = Text(label, style="cyan")
+        lesson.append(plain(text).strip() or "(none)", style="default")
+        print_wrapped(self._console, lesson, "  ")
 
     def _accepted(self, acceptance: Acceptance) -> None:
         self.rest()
@@ -128,15 +135,16 @@ class Display:
 
     def _ended(self, outcome: Outcome) -> None:
         status = Text(outcome.status, style=f"bold {_COLOURS.get(outcome.status, 'red')}")
-        status.append(f"  {MEANINGS[outcome.status]}", style="default not bold")
-        self._console.print(status, highlight=False)
+        meaning = NOTHING_TRIED if outcome.status == "gave_up" and not outcome.trials else MEANINGS[outcome.status]
+        status.append(f"  {meaning}", style="default not bold")
+        print_wrapped(self._console, status, hang=2)
         if outcome.fault is not None:
-            self._line(f"  {outcome.fault.kind}: {plain(outcome.fault.message)}", style="red")
+            self._line(f"{outcome.fault.kind}: {plain(outcome.fault.message)}", "  ", style="red")
         facts = [f"verdict: {_trust(outcome.best)}" if outcome.best is not None else "", _spend(outcome.total_usage)]
-        self._line("  " + " · ".join(fact for fact in facts if fact), style="dim")
+        self._line(" · ".join(fact for fact in facts if fact), "  ", style="dim")
 
-    def _line(self, text: str, style: str = "") -> None:
-        self._console.print(Text(text, style=style), highlight=False)
+    def _line(self, text: str, indent: str = "", style: str = "") -> None:
+        print_wrapped(self._console, Text(text, style=style), indent, hang=2)
 
     def _working(self, doing: str) -> None:
         if not self._console.is_terminal:
@@ -152,6 +160,19 @@ class Display:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def print_wrapped(console: Console, text: Text, indent: str = "", *, hang: int = 0) -> None:
+    """Prints text broken between words, without spaces at the ends of lines; what follows the first line hangs."""
+    width = max(16, console.width - len(indent) - hang)
+    for number, line in enumerate(text.wrap(console, width)):
+        line.rstrip()
+        console.print(Text(indent + " " * (hang if number else 0)) + line, highlight=False, soft_wrap=True)
+
+
+def _lessons(trials: tuple[int, ...]) -> str:
+    numbers = ", ".join(str(trial) for trial in trials)
+    return f"the lesson of trial {numbers}" if len(trials) == 1 else f"the lessons of trials {numbers}"
 
 
 def _excerpt(feedback: Feedback) -> list[str]:

@@ -14,7 +14,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from afterword.cli.ask import AskingReflector, read_line
-from afterword.cli.display import Display
+from afterword.cli.display import Display, print_wrapped
 from afterword.cli.roles import ModelChoice, Roles, roles_of
 from afterword.cli.text import counted, plain
 from afterword.core.budget import Allowance
@@ -28,7 +28,7 @@ from afterword.families.programming.actor import ProgramActor
 from afterword.families.programming.reflection import program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.models import open_models
-from afterword.sandbox import open_sandbox
+from afterword.sandbox import STRONG, open_sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
                 reflector = AskingReflector(reflector, display.draft, read_line)
         _refuse_unknown_prices(in_use, settings.allowance)
         display.rest()
-        _say_what_runs(console, task, roles, settings)  # only now: what is refused leaves its one line alone
+        # Only now: what is refused leaves its one line alone.
+        _say_what_runs(console, task, roles, settings, sandbox.isolation)
         loop = Reflexion(
             ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
             FunctionTests(task.visible, judges, task.limits),
@@ -110,18 +111,21 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
 
 def show_program(console: Console, best: Trial) -> None:
     """Prints the best program, saying when it is a failing one."""
-    code = plain(best.trajectory.output)
+    code = plain(best.trajectory.output).rstrip("\n")
     if not code.strip():
         return
     label = f"the program of trial {best.number}" + ("" if best.feedback.passed else ", which is failing")
-    console.print(Text(f"\n{label}", style="bold" if best.feedback.passed else "bold red"))
+    console.print()
+    print_wrapped(console, Text(label, style="bold" if best.feedback.passed else "bold red"))
     if console.is_terminal:
-        console.print(Syntax(code, "python", background_color="default", word_wrap=True))
+        console.print(Syntax(code, "python", background_color="default").highlight(code), soft_wrap=True)
     else:
         console.print(Text(code), soft_wrap=True)
 
 
-def _say_what_runs(console: Console, task: ProgrammingTask, roles: Roles, settings: RunSettings) -> None:
+def _say_what_runs(
+    console: Console, task: ProgrammingTask, roles: Roles, settings: RunSettings, isolation: str
+) -> None:
     """The first lines: which model, which task, how it is judged."""
     reflector = f", lessons by {roles.reflector.name}" if roles.reflector.name != roles.actor.name else ""
     said = "" if settings.models.model else "  (the default; choose with --model or AFTERWORD_MODEL)"
@@ -129,9 +133,10 @@ def _say_what_runs(console: Console, task: ProgrammingTask, roles: Roles, settin
     held_out = f"{len(task.held_out.check_ids)} held out" if task.held_out is not None else "none held out"
     judged = f"{counted(len(task.visible.check_ids), 'visible check')}, {held_out}"
     limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')}"
-    console.print(Text(plain(f"task  {task.task.id}: {judged}; {limit}")), highlight=False, soft_wrap=True)
-    if roles.warning:
-        console.print(Text(f"warning: {roles.warning}", style="yellow"), highlight=False)
+    print_wrapped(console, Text(plain(f"task  {task.task.id}: {judged}; {limit}")), hang=6)
+    weak = f"isolation is {isolation!r}, which does not keep a hostile program in" if isolation not in STRONG else None
+    for warning in filter(None, (roles.warning, weak)):
+        print_wrapped(console, Text(f"warning: {warning}", style="yellow"), hang=2)
 
 
 async def _refuse_broken_tests(task: ProgrammingTask, judges: JudgePool) -> None:

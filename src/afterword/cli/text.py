@@ -29,7 +29,9 @@ def money(cost_usd: float | None) -> str:
     """A cost for display; an unknown one is not 0."""
     if cost_usd is None:
         return "cost unknown"
-    return f"${cost_usd:.4f}"
+    if 0 < cost_usd < 0.0001:
+        return "under $0.0001"
+    return f"${cost_usd:.4f}" if cost_usd else "$0"
 
 
 def counted(number: int, noun: str) -> str:
