@@ -97,7 +97,7 @@ def _tiers(text: str, blocks: list[fences.Block], entry_point: str) -> Iterator[
     yield [_unwrap(string, entry_point) for string in wrappers.strings_in_json(text)]
     closed = [block.text for block in blocks if block.closed and _may_be_python(block)]
     yield _with_parts(closed, entry_point)
-    yield _with_parts([block.text for block in blocks if _may_be_python(block)], entry_point)
+    yield _with_parts([_without_prose(block, entry_point) for block in blocks if _may_be_python(block)], entry_point)
     yield [
         _unwrap(string, entry_point)
         for block in blocks
@@ -114,11 +114,23 @@ def _tiers(text: str, blocks: list[fences.Block], entry_point: str) -> Iterator[
     elif wrappers.is_diff(text, tagged=False):
         yield [wrappers.new_side(text) or ""]
     else:
-        yield _unfenced(text, rf"(?:async[ \t]+def|def|class)[ \t]+{re.escape(entry_point)}[ \t]*[\[(:]")
+        yield _unfenced(text, _definition(entry_point))
         yield _unfenced(text, rf"{re.escape(entry_point)}[ \t]*(?::[^=\n]+)?=(?!=)")
         yield _unfenced(text, rf"(?:from[ \t]+\S+[ \t]+)?import[ \t]+[^\n]*\b{re.escape(entry_point)}\b")
     yield [_unwrap(string, entry_point) for string in wrappers.strings_in_embedded_json(text)]
     yield fences.inline_spans(text)
+
+
+def _definition(entry_point: str) -> str:
+    return rf"(?:async[ \t]+def|def|class)[ \t]+{re.escape(entry_point)}[ \t]*[\[(:]"
+
+
+def _without_prose(block: fences.Block, entry_point: str) -> str:
+    """The text of a block; one whose closing fence was forgotten ends where prose begins."""
+    edge = [line for line in block.text.split("\n") if line.strip() and not line.startswith((" ", "\t"))]
+    if block.closed or not edge or is_statement(edge[-1]):
+        return block.text
+    return next(iter(_unfenced(block.text, _definition(entry_point))), block.text)
 
 
 def _choose(candidates: list[str], entry_point: str) -> str | None:

@@ -30,6 +30,7 @@ _KEPT = re.compile(
 )
 _TRIPLE_JSON = re.compile(r'"(?:code|solution|program|python|answer)"\s*:\s*"""\n?(?P<body>[\s\S]*?)"""')
 
+_CODE_KEYS = frozenset({"code", "solution", "program", "python", "implementation", "answer"})
 _MAX_OBJECTS = 16
 _MAX_DEPTH = 8
 
@@ -77,7 +78,8 @@ def _strings(value: object, depth: int) -> Iterator[str]:
                 return
             yield from _strings(inner, depth + 1)
     elif isinstance(value, dict):
-        for item in value.values():
+        # The last one that fits is taken: what is called code outranks an explanation that quotes some.
+        for _, item in sorted(value.items(), key=lambda pair: str(pair[0]).lower() in _CODE_KEYS):
             yield from _strings(item, depth + 1)
     elif isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
