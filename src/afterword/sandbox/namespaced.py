@@ -133,9 +133,11 @@ class Cell:
             raise SandboxFault(f"the jail could not be set up: {report['fault']}")
         status = report.get("status")
         told: dict[str, Cause] = {"deadline": "deadline", "memory": "memory", "closed": "closed"}
+        # What the zygote ended a jail for came first, also where the loss of its peer made somebody close it since.
+        seen = told.get(str(report["cause"]))
         ending = Ending(
             status=int(str(status)) if status is not None else None,
-            cause=self._cause or told.get(str(report["cause"])),
+            cause=seen if seen in ("deadline", "memory") else self._cause or seen,
             wall_s=float(str(report["wall_s"])),
             cpu_s=float(str(report.get("cpu_s", 0.0))),
             memory_kill=bool(report.get("memory_kill")),
