@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import anyio
 import pytest
@@ -191,7 +192,9 @@ def test_a_cancelled_caller_leaves_the_sandbox_usable(level: Level) -> None:
     assert anyio.run(main) == "still here"
 
 
-def test_nothing_is_left_behind(level: Level) -> None:
+def test_nothing_is_left_behind(level: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where nobody else makes folders
+
     async def main() -> None:
         async with jail(level) as sandbox:
             for source in ("", "while True: print('x' * 9999)", "import os; os.abort()", "open('f', 'w').write('x')"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -70,12 +71,23 @@ class Held:
 def held() -> Held:
     return Held(
         descriptors=len(_names("/proc/self/fd")),
-        children=_children(),
+        children=len(children(os.getpid())),
         mounts=len(Path("/proc/self/mountinfo").read_text().splitlines()),
-        groups=sum(1 for _ in _groups()),
-        shared_memory=len(_names("/dev/shm")),
-        temporary=sum(name.startswith("afterword") for name in _names("/tmp")),
+        groups=len(_groups()),
+        shared_memory=sum(name.startswith("h_") for name in _names("/dev/shm")),
+        temporary=sum(name.startswith("afterword") for name in _names(tempfile.gettempdir())),
     )
+
+
+def children(pid: int) -> set[int]:
+    """Processes below one, whichever of its threads started them; dead ones that nobody has waited for included."""
+    found: set[int] = set()
+    for task in Path("/proc", str(pid), "task").glob("*"):
+        try:
+            found |= {int(child) for child in (task / "children").read_text().split()}
+        except OSError:  # the thread has ended meanwhile
+            continue
+    return found
 
 
 def _groups() -> list[Path]:
@@ -90,11 +102,6 @@ def _groups() -> list[Path]:
 
 def _names(folder: str) -> list[str]:
     return [path.name for path in Path(folder).iterdir()]
-
-
-def _children() -> int:
-    """Children of this process, dead ones that nobody has waited for included."""
-    return sum(len((task / "children").read_text().split()) for task in Path("/proc/self/task").iterdir())
 
 
 def eventually(condition: Callable[[], bool], within_s: float = 10.0) -> bool:

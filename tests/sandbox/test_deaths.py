@@ -12,9 +12,10 @@ from pathlib import Path
 import anyio
 import pytest
 
+from afterword.core.records import Limits
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox import open_sandbox
-from tests.sandbox.jailed import FAST, eventually, held, jail, submit
+from tests.sandbox.jailed import FAST, children, eventually, held, jail, submit
 
 MAIN = """
     import anyio, sys
@@ -34,11 +35,8 @@ MAIN = """
 
 
 def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    for task in Path("/proc", str(pid), "task").glob("*"):
-        for child in (task / "children").read_text().split():
-            found |= {int(child)} | descendants(int(child))
-    return found
+    below = children(pid)
+    return below.union(*(descendants(child) for child in below))
 
 
 def alive(pid: int) -> bool:
@@ -147,3 +145,39 @@ def test_what_is_no_interpreter_is_bad_input(tmp_path: Path) -> None:
     for path in (script, tmp_path / "missing", tmp_path):
         with pytest.raises(InputError, match="expected a Python interpreter"):
             anyio.run(main, path)
+
+
+def test_a_cell_kept_ready_that_died_is_replaced_without_a_word() -> None:
+    async def main() -> list[str]:
+        async with jail("namespaces") as sandbox:
+            found = []
+            for _ in range(5):
+                found.append((await submit(sandbox, "import os; os.write(1, b'ran')")).stdout)
+                leaves = await _leaves()
+                for pid in leaves:
+                    os.kill(pid, signal.SIGKILL)
+                while any(alive(pid) for pid in leaves):  # noqa: ASYNC110 - no event tells of it
+                    await anyio.sleep(0.01)
+            return found
+
+    assert anyio.run(main) == ["ran"] * 5
+
+
+async def _leaves() -> list[int]:
+    """The processes of the cell that waits: the lowest below the zygote."""
+    with anyio.fail_after(10):
+        while True:
+            found = [pid for pid in zygotes() if not descendants(pid)]
+            if len(zygotes()) >= 4:  # watcher, zygote, init, program
+                return found
+            await anyio.sleep(0.01)
+
+
+def test_a_job_with_other_limits_gets_a_cell_with_them() -> None:
+    source = "import os, resource; os.write(1, b'%d' % (resource.getrlimit(resource.RLIMIT_FSIZE)[0] >> 20))"
+
+    async def main() -> list[str]:
+        async with jail("namespaces") as sandbox:
+            return [(await submit(sandbox, source, Limits(file_mb=size))).stdout for size in (3, 3, 5, 7, 3)]
+
+    assert anyio.run(main) == ["3", "3", "5", "7", "3"]

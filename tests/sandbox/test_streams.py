@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import anyio
+import pytest
 
 from afterword.sandbox.streams import Allowance, Drain
 
@@ -59,3 +60,16 @@ def test_a_pipe_that_never_ends_can_be_given_up() -> None:
         return drain.content
 
     assert anyio.run(main) == b"so far"
+
+
+def test_a_drain_that_never_ran_can_be_closed() -> None:
+    async def main() -> None:
+        reader, writer = os.pipe()
+        drain = Drain(reader, Allowance(100), lambda: None)
+        drain.close()
+        drain.close()
+        with pytest.raises(BrokenPipeError):
+            os.write(writer, b"x")
+        os.close(writer)
+
+    anyio.run(main)

@@ -116,14 +116,16 @@ class Cell:
         except SandboxFault as fault:
             self._outcome = fault
         finally:
-            self.abandon()
+            for drain in self.drains:
+                drain.stop()
+            self._over.set()
             if whole:
                 pool.give_back(self._zygote)
             else:
                 await pool.discard(self._zygote)
 
     def abandon(self) -> None:
-        """Lets go of what the job holds here, also if it was never followed; its zygote is the pool's."""
+        """Lets go of what a job holds that was never followed; its zygote is the pool's."""
         for drain in self.drains:
             drain.close()
         self._over.set()

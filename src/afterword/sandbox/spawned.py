@@ -98,8 +98,13 @@ class Job:
 
     def finish(self) -> None:
         for drain in self.drains:
-            drain.close()
+            drain.stop()
         self._over.set()
+
+    def abandon(self) -> None:
+        """Lets go of what a job holds that was never followed."""
+        for drain in self.drains:
+            drain.close()
 
     def _conclude(self, returncode: int, wall_s: float, memory_kill: bool) -> RunResult:
         for failure in self._failure:
@@ -345,6 +350,7 @@ class SpawnedSandbox:
             finally:
                 for job, child in tuple(self._live.items()):  # a task cancelled before its first step has done nothing
                     await self._bury(job, child)
+                    job.abandon()
 
 
 def remove_tree(folder: Path) -> None:

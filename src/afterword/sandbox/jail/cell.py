@@ -9,15 +9,18 @@ import fcntl
 import json
 import os
 import signal
+import socket
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-from . import landlock, limits, program, seccomp, syscalls
+from . import landlock, limits, passing, program, seccomp, syscalls
 from .limits import Limits
 from .namespaces import PRIVATE_FOLDERS, WORK
 from .program import COMMAND, SUBMISSION
 
 _PEER_FD = 3
+_BEGUN = b"begun"
+"""What the program's process says last before the program; without it no ending is the program's."""
 
 
 class Tools(NamedTuple):
@@ -35,20 +38,27 @@ class Tools(NamedTuple):
     """A control group bounds the memory, so that a command may reserve more address space than that."""
 
 
+class Descriptors(NamedTuple):
+    """What the main process sends along with an order."""
+
+    payload: int
+    """The source, or the packed files. Read in the cell only: a zygote that never holds a program cannot leak it."""
+    stdout: int
+    stderr: int
+    peer: int
+    """Where the worker is called, or where collected files go."""
+
+
 class Job(NamedTuple):
-    """One order of the main process."""
+    """What a cell is made for. A submission's descriptors come later, so that its cell can wait for it."""
 
     kind: str
     limits: Limits
-    argv: Sequence[str]
-    collect: Sequence[str]
-    environment: Mapping[str, str]
-    payload_fd: int
-    """The source, or the packed files. Read in the cell only: a zygote that never holds a program cannot leak it."""
-    stdout_fd: int
-    stderr_fd: int
-    peer_fd: int
-    """Where the worker is called, or where collected files go."""
+    argv: Sequence[str] = ()
+    collect: Sequence[str] = ()
+    environment: Mapping[str, str] = {}
+    fds: Descriptors | socket.socket = Descriptors(-1, -1, -1, -1)
+    """The descriptors, or the socket over which they will come."""
 
 
 def run(job: Job, tools: Tools, status_fd: int) -> NoReturn:
@@ -56,20 +66,24 @@ def run(job: Job, tools: Tools, status_fd: int) -> NoReturn:
     try:
         _furnish(job.limits, tools)
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)  # the program is the same user: keep /proc/1/mem and ptrace shut
-        failed_fd, failure_fd = os.pipe()
+        heard_fd, word_fd = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(status_fd)
-            _become_program(job, tools, failure_fd)
-        os.close(failure_fd)
+            _become_program(job, tools, word_fd)
+        os.close(word_fd)
         syscalls.set_capabilities()
-        failure = _read_all(failed_fd)
-        if failure:
-            raise OSError(failure.decode(errors="backslashreplace"))
+        if isinstance(job.fds, socket.socket):
+            job.fds.close()  # so that it is seen from outside when the program that waits on it is gone
+        told = _read_all(heard_fd)
+        if told != _BEGUN:
+            raise OSError(
+                told.decode(errors="backslashreplace") or "the program's process died before the program began"
+            )
         status, cpu_s = _reap_until(child)
-        if job.kind == COMMAND:
+        if isinstance(job.fds, Descriptors) and job.kind == COMMAND:
             _kill_all()
-            _hand_out(job)
+            _hand_out(job.fds.peer, job.collect)
         report: dict[str, object] = {"status": status, "cpu_s": cpu_s}
     except Exception as error:  # noqa: BLE001 - told to the main process, which raises it as a fault
         report = {"fault": str(error)}
@@ -117,43 +131,38 @@ def _kill_all() -> None:
         return
 
 
-def _hand_out(job: Job) -> None:
+def _hand_out(peer_fd: int, names: Sequence[str]) -> None:
     """Writes each collected file to the peer as a line of JSON and its bytes; what is no plain file is left out."""
-    with open(job.peer_fd, "wb", closefd=False) as out:
-        for name, content in program.collected_files(WORK, job.collect):
+    with open(peer_fd, "wb", closefd=False) as out:
+        for name, content in program.collected_files(WORK, names):
             out.write(json.dumps({"name": name, "size": len(content)}).encode() + b"\n" + content)
 
 
-def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
-    """The program's process: descriptors, limits and locks in that order, then the program.
+def _become_program(job: Job, tools: Tools, word_fd: int) -> NoReturn:
+    """The program's process: limits and locks, and then the program.
 
-    What goes wrong on the way is told through `failure_fd`, which is closed before the program begins.
+    That it has begun, or what went wrong before, is told through `word_fd`, which is closed then.
     """
+    command = job.kind == COMMAND
+    payload = b""
     try:
-        os.lseek(job.payload_fd, 0, os.SEEK_SET)
-        payload = _read_all(job.payload_fd)
-        failure_fd = _arrange_descriptors(job, failure_fd)
         syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
         os.setpgid(0, 0)  # kill(0) must not reach the zygote's group
         os.umask(0o022)
         os.chdir(WORK)
-        command = job.kind == COMMAND
+        if isinstance(job.fds, Descriptors):
+            payload, word_fd = _take_over(job.fds, job.kind, word_fd)
         if command:
             program.unpack_files(payload)
-        limits.apply(
-            job.limits._replace(processes=job.limits.processes + tools.already_running),
-            already_mapped=0 if command else tools.already_mapped,
-            limit_address_space=not (command and tools.limits_memory),
-        )
-        syscalls.set_capabilities()
-        syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-        if tools.landlock_abi:
-            landlock.restrict(tools.landlock_abi, PRIVATE_FOLDERS, may_exec=command)
-        seccomp.install(tools.filter)
+        _lock(job, tools)
+        if isinstance(job.fds, socket.socket):
+            fds = Descriptors(*passing.receive(job.fds)[1])
+            payload, word_fd = _take_over(fds, job.kind, word_fd)
     except Exception as error:  # noqa: BLE001 - told to the init, which passes it on
-        os.write(failure_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
+        os.write(word_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
         os._exit(1)
-    os.close(failure_fd)
+    os.write(word_fd, _BEGUN)
+    os.close(word_fd)
     try:
         if command:
             program.execute(job.argv, job.environment)
@@ -164,21 +173,38 @@ def _become_program(job: Job, tools: Tools, failure_fd: int) -> NoReturn:
         os._exit(1)
 
 
+def _lock(job: Job, tools: Tools) -> None:
+    command = job.kind == COMMAND
+    limits.apply(
+        job.limits._replace(processes=job.limits.processes + tools.already_running),
+        already_mapped=0 if command else tools.already_mapped,
+        limit_address_space=not (command and tools.limits_memory),
+    )
+    syscalls.set_capabilities()
+    syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
+    if tools.landlock_abi:
+        landlock.restrict(tools.landlock_abi, PRIVATE_FOLDERS, may_exec=command)
+    seccomp.install(tools.filter)
+
+
 def _read_all(fd: int) -> bytes:
     with open(fd, "rb", closefd=False) as file:
         return file.read()
 
 
-def _arrange_descriptors(job: Job, failure_fd: int) -> int:
-    """0: /dev/null; 1 and 2: the captured output; 3: the peer, for a submission; every other one is closed.
+def _take_over(fds: Descriptors, kind: str, word_fd: int) -> tuple[bytes, int]:
+    """Reads the payload and puts every descriptor in its place; the payload and the new place of `word_fd`.
 
-    Returns the new place of `failure_fd`, the one exception, which the caller closes.
+    0: /dev/null; 1 and 2: the captured output; 3: the peer, for a submission; every other one is closed, but for
+    `word_fd`, which the caller closes.
     """
-    kept = [os.open("/dev/null", os.O_RDONLY), job.stdout_fd, job.stderr_fd, job.peer_fd, failure_fd]
+    os.lseek(fds.payload, 0, os.SEEK_SET)
+    payload = _read_all(fds.payload)
+    kept = [os.open("/dev/null", os.O_RDONLY), fds.stdout, fds.stderr, fds.peer, word_fd]
     moved = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(kept)) for fd in kept]
     for target, fd in enumerate(moved):
         os.dup2(fd, target, inheritable=target <= 2)
-    if job.kind != SUBMISSION:
+    if kind != SUBMISSION:
         os.close(_PEER_FD)
     os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
-    return len(kept) - 1
+    return payload, len(kept) - 1

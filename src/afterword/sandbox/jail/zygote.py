@@ -7,7 +7,6 @@ the memory it inherits.
 
 from __future__ import annotations
 
-import array
 import gc
 import importlib
 import json
@@ -19,14 +18,12 @@ import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, cast
+from typing import NamedTuple, NoReturn, cast
 
-from . import cell, landlock, limits, multiprocess, namespaces, program, seccomp, syscalls, view, worker
+from . import cell, landlock, limits, multiprocess, namespaces, passing, program, seccomp, syscalls, view, worker
 from .cgroup import ControlGroup
 from .limits import Limits
 
-MESSAGE_BYTES = 1 << 17
-_DESCRIPTORS = 4
 _GRACE_S = 0.25
 """How long after its wall limit a program is ended from outside; the judge's own deadline comes first."""
 _PRELOAD = (
@@ -40,7 +37,7 @@ _PRELOAD = (
 def main() -> NoReturn:
     """Started with the number of the control socket as last argument; its first message is the configuration."""
     control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, fileno=int(sys.argv[-1]))
-    message = json.loads(control.recv(MESSAGE_BYTES))
+    message = json.loads(control.recv(passing.MESSAGE_BYTES))
     try:
         zygote = _isolate(control, message)
     except OSError as error:
@@ -127,74 +124,132 @@ def _watch(control: socket.socket, child: int, parent: int) -> NoReturn:
     os._exit(0)
 
 
+class Running(NamedTuple):
+    """A cell, from its zygote's side."""
+
+    init: int
+    """Its pid 1, by the number it has here; it is ours until we have waited for it."""
+    status_fd: int
+    limits: Limits
+    channel: socket.socket | None
+    """Where it waits for its descriptors; None for one that was given them at birth."""
+
+    def deliver(self, fds: Sequence[int]) -> bool:
+        """Whether the cell was there to take them."""
+        if self.channel is None:
+            return False
+        try:
+            passing.send(self.channel, b"fds", fds)
+        except OSError:
+            return False
+        finally:
+            self.channel.close()
+        return True
+
+    def reap(self) -> None:
+        """Ends it, if it has not ended: its pid 1, and the kernel ends all of the cell with that."""
+        os.kill(self.init, signal.SIGKILL)
+        os.waitpid(self.init, 0)
+
+    def discard(self) -> None:
+        self.reap()
+        os.close(self.status_fd)
+        if self.channel is not None:
+            self.channel.close()
+
+
 class Zygote:
-    """Takes jobs from the control socket, one at a time."""
+    """Takes jobs from the control socket, one at a time.
+
+    Between jobs it keeps one cell ready, made after the last one was reaped: mounts, locks and limits are there
+    already when a submission with the same limits comes.
+    """
 
     def __init__(self, control: socket.socket, tools: cell.Tools, group: ControlGroup, pid_namespace: int) -> None:
         self._control = control
         self._tools = tools
         self._group = group
         self._pid_namespace = pid_namespace
+        self._spare: Running | None = None
 
     def serve(self) -> NoReturn:
         while True:
             order, fds = self._receive()
-            if "kind" in order:  # else it asks to end a job that has ended already
-                self._run(int(str(order["job"])), order, fds)
+            if "kind" not in order:  # it asks to end a job that has ended already
+                continue
+            job = self._run(int(str(order["job"])), order, fds)
+            if job is not None and job.kind == program.SUBMISSION:
+                self._spare = self._start(job)
 
     def _receive(self) -> tuple[Mapping[str, object], list[int]]:
-        """The next message and the descriptors that came with it. Ends the process when there is nobody to serve."""
-        size = socket.CMSG_SPACE(_DESCRIPTORS * array.array("i").itemsize)
-        data, ancillary, _, _ = self._control.recvmsg(MESSAGE_BYTES, size, socket.MSG_CMSG_CLOEXEC)
-        if not data:
-            os._exit(0)
-        fds = array.array("i")
-        for level, kind, content in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                fds.frombytes(content[: len(content) - len(content) % fds.itemsize])
-        return json.loads(data), list(fds)
+        data, fds = passing.receive(self._control)
+        return json.loads(data), fds
 
     def _send(self, message: Mapping[str, object]) -> None:
         self._control.send(json.dumps(message).encode())
 
-    def _run(self, number: int, order: Mapping[str, object], fds: list[int]) -> None:
+    def _run(self, number: int, order: Mapping[str, object], fds: list[int]) -> cell.Job | None:
+        """Does one job and reports on it. Returns it, or None if this zygote can do no other."""
         self._send({"accepted": number})
         started = time.monotonic()
         report: dict[str, object] = {"ended": number, "cause": None}
+        job = None
         try:
             job = _job(order, fds)
             self._group.limit(job.limits)
             kills = self._group.memory_kills()
-            status_fd, init = self._start(job)
+            running = self._cell_for(job, fds)
             for fd in fds:
                 os.close(fd)
-            report["cause"] = self._supervise(number, init, job.limits, started)
-            report.update(json.loads(os.read(status_fd, MESSAGE_BYTES) or b"{}"))
-            os.close(status_fd)
+            report["cause"] = self._supervise(number, running, started)
+            report.update(json.loads(os.read(running.status_fd, passing.MESSAGE_BYTES) or b"{}"))
+            os.close(running.status_fd)
             report["memory_kill"] = self._group.memory_kills() > kills
         except OSError as error:
+            job = None
             report["fault"] = str(error)
             report["broken"] = True
         report["wall_s"] = time.monotonic() - started
         self._send(report)
+        return job
 
-    def _start(self, job: cell.Job) -> tuple[int, int]:
-        """Forks the cell; the read end of its status pipe and the pid of its init."""
+    def _cell_for(self, job: cell.Job, fds: Sequence[int]) -> Running:
+        """The cell that was kept ready, where it fits the job, or a new one; never both."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            if job.kind == program.SUBMISSION and spare.limits == job.limits and spare.deliver(fds):
+                return spare
+            spare.discard()
+        running = self._start(job)
+        running.deliver(fds)  # a cell that failed already tells why in its status
+        return running
+
+    def _start(self, job: cell.Job) -> Running:
+        """Forks a cell; one for a submission waits for its descriptors."""
         status_fd, write_fd = os.pipe()
+        ours, theirs = None, None
+        if job.kind == program.SUBMISSION:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            job = job._replace(fds=theirs)
         syscalls.unshare(syscalls.CLONE_NEWPID)
         init = os.fork()
         if init == 0:
             os.close(status_fd)
             self._control.close()
+            if ours is not None:
+                ours.close()
             cell.run(job, self._tools, write_fd)
         syscalls.setns(self._pid_namespace, syscalls.CLONE_NEWPID)  # so that the next unshare is allowed
         os.close(write_fd)
-        return status_fd, init
+        if theirs is not None:
+            theirs.close()
+        return Running(init, status_fd, job.limits, ours)
 
-    def _supervise(self, number: int, init: int, bounds: Limits, started: float) -> str | None:
+    def _supervise(self, number: int, running: Running, started: float) -> str | None:
         """Waits until the cell has ended and is reaped; why it was ended from here, if it was."""
+        bounds = running.limits
         deadline = started + bounds.wall_s + _GRACE_S
-        pidfd = syscalls.pidfd_open(init)
+        pidfd = syscalls.pidfd_open(running.init)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         poll.register(self._control, select.POLLIN)
@@ -212,12 +267,8 @@ class Zygote:
                 cause = "deadline"
             elif watch_memory and limits.memory_of_others() > bounds.memory_mb * limits.MEGABYTE:
                 cause = "memory"
-        if cause is not None:
-            os.kill(
-                init, signal.SIGKILL
-            )  # not reaped yet, so this pid is still the cell's; all of the cell goes with it
         os.close(pidfd)
-        os.waitpid(init, 0)
+        running.reap()
         return cause
 
 
@@ -227,17 +278,13 @@ _WATCH_S = 0.1
 
 def _job(order: Mapping[str, object], fds: list[int]) -> cell.Job:
     strings = cast("Mapping[str, list[str]]", order)
-    payload, stdout, stderr, peer = fds
     return cell.Job(
         kind=str(order["kind"]),
         limits=Limits.from_wire(cast("Mapping[str, float]", order["limits"])),
         argv=strings["argv"],
         collect=strings["collect"],
         environment=cast("Mapping[str, str]", order["environment"]),
-        payload_fd=payload,
-        stdout_fd=stdout,
-        stderr_fd=stderr,
-        peer_fd=peer,
+        fds=cell.Descriptors(*fds),
     )
 
 
