@@ -31,7 +31,10 @@ EXTRAS = {
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Show what works here: isolation levels, models and keys found, the local model, extras."""
+    """Show what works here.
+
+    Isolation levels, models and keys found, the local model, extras.
+    """
     from afterword.models.inventory import availability
     from afterword.sandbox import STRONG, probe
 

@@ -17,7 +17,10 @@ def extract(
     replies: Annotated[Path, typer.Argument(help="JSON Lines of {id, reply, entry_point, signature?}.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one {id, code} object per line.")] = False,
 ) -> None:
-    """Show the code that is found in model replies; null where there is none."""
+    """Show the code found in model replies.
+
+    It is null where there is none.
+    """
     from afterword.families.programming.extraction import extract_code
 
     for row in read_rows(replies):

@@ -15,6 +15,7 @@ import typer
 
 from afterword._version import __version__
 from afterword.cli import doctor, evaluate, extract, model, new, run, verify
+from afterword.cli.text import plain
 from afterword.errors import AfterwordError, InputError
 
 BAD_INPUT = 2
@@ -57,7 +58,7 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns its exit code; errors are one line on stderr."""
     try:
         try:
-            code = app(arguments, standalone_mode=False)
+            code = app(arguments, prog_name="afterword", standalone_mode=False)
         except BaseExceptionGroup as group:
             raise first_of_group(group) from None
     except typer.TyperException as error:
@@ -93,6 +94,6 @@ def first_of_group(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
+    line = " ".join(plain(message).split())
     sys.stderr.write(f"afterword: {line}\n")
     return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from importlib import resources
 from pathlib import Path
@@ -16,7 +17,10 @@ _FILES = ("task.toml", "visible_tests.py", "held_out_tests.py")
 
 
 def new(folder: Annotated[Path, typer.Argument(help="The folder to make.", metavar="FOLDER")]) -> None:
-    """Make a task folder to start from: a small task, its visible and its held-out tests."""
+    """Make a task folder to start from.
+
+    It holds a small task, its visible and its held-out tests.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError("expected a new or empty folder, found something in it; choose another name", file=folder)
     templates = resources.files("afterword.cli") / "new_task"
@@ -28,4 +32,6 @@ def new(folder: Annotated[Path, typer.Argument(help="The folder to make.", metav
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write here: {error.strerror}; choose another folder", file=folder) from None
-    sys.stdout.write(f"{folder} holds {', '.join(_FILES)}\nedit them, then run: afterword run {folder}\n")
+    sys.stdout.write(
+        f"{folder} holds {', '.join(_FILES)}\nedit them, then run: afterword run {shlex.quote(str(folder))}\n"
+    )

@@ -47,7 +47,10 @@ def run(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Let an agent work on a task until its checks pass, then judge it once by the held-out ones."""
+    """Work on a task until its checks pass.
+
+    An agent tries, is judged, and takes a lesson into the next trial; in the end the held-out checks judge it once.
+    """
     from rich.console import Console
 
     from afterword.cli.roles import ModelChoice

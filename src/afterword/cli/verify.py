@@ -38,7 +38,10 @@ def verify(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge a benchmark's reference programs; 1 unless the right ones pass and the wrong ones fail."""
+    """Judge a benchmark's reference programs.
+
+    The exit code is 1 unless the right ones pass and the wrong ones fail.
+    """
     from afterword.families.programming.benchmarks import benchmark_named, data_folder, load_benchmark
 
     if jobs is not None and jobs < 1:
