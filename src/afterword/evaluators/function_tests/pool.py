@@ -20,6 +20,7 @@ from afterword.evaluators.function_tests.suite import Suite
 from afterword.evaluators.function_tests.verdict import early, feedback_of
 
 _TRIES = 3
+_LAST_WORDS_S = 0.3
 
 
 class JudgePool:
@@ -110,6 +111,9 @@ class JudgePool:
                 report = await judge.order(head, suite.program.dump(), jail)
             finally:
                 os.close(jail)
+            if report.reason == "lost":
+                with anyio.move_on_after(_LAST_WORDS_S):
+                    await peer.wait()  # the jail is ending by itself: let it say how
         finally:
             with anyio.CancelScope(shield=True):
                 await peer.close()

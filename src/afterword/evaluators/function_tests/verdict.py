@@ -59,7 +59,7 @@ def _reason(check_ids: Sequence[str], report: Report, ending: RunResult, limits:
 
 def _ending(ending: RunResult, limits: Limits) -> tuple[str, str]:
     """The connection was lost: what the jail says of its end."""
-    if ending.reason == "timeout":
+    if ending.reason == "timeout" or ending.wall_s >= limits.wall_s:
         return "timeout", f"the program did not finish within {limits.wall_s:g} s"
     if ending.reason == "memory":
         return "memory", f"the program used more than {limits.memory_mb:,} MB of memory"

@@ -37,6 +37,8 @@ class Call:
     kwargs: list[list[object]]
     result: object = None
     returned: bool = False
+    raised: str = ""
+    """The name of the exception class, if it raised."""
 
 
 class Connection(Codec):
@@ -130,12 +132,19 @@ class Connection(Codec):
         """Calls an object of the program; changed arguments, and the owner of a method, are written back."""
         nodes = [self.encode(value) for value in args]
         named = [[key, self.encode(value)] for key, value in kwargs.items()]
-        self.calls.append(Call(name, nodes, named))
         extra = [] if owner is None else [self.encode(owner)]
-        parts = self.request("call", target, nodes, named, *extra)
-        self.calls.pop()
-        self.calls.append(Call(name, nodes, named, parts[0] if parts else None, returned=True))
+        self.calls.append(Call(name, nodes, named))
+        try:
+            parts = self.request("call", target, nodes, named, *extra)
+        except BaseException as error:
+            self._ended(Call(name, nodes, named, raised=type(error).__name__))
+            raise
+        self._ended(Call(name, nodes, named, parts[0] if parts else None, returned=True))
         return self.result(parts, [*args, *kwargs.values(), owner])
+
+    def _ended(self, call: Call) -> None:
+        self.calls.pop()
+        self.calls.append(call)
 
     def special(self, name: str, args: tuple[object, ...]) -> object:
         """Uses an operator on objects of the program."""

@@ -60,4 +60,6 @@ def _last_call(connection: Connection) -> list[str]:
     call = connection.calls[-1]
     result = show_result(connection, call)
     said = show_call(connection, call)
-    return [f"  {said} returned {result}" if result is not None else f"  {said} did not return"]
+    if result is not None:
+        return [f"  {said} returned {result}"]
+    return [f"  {said} raised {call.raised}" if call.raised else f"  {said} did not return"]

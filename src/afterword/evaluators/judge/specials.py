@@ -19,6 +19,7 @@ BINARY = tuple(
     f"__{name}__"
     for name in "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()  # noqa: SIM905
 )
+IN_PLACE = tuple(f"__i{name[2:]}" for name in BINARY if name != "__divmod__")
 TO_PLAIN = ("__abs__", "__int__", "__float__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__",
             "__index__", "__neg__", "__pos__", "__invert__")  # fmt: skip
 DIRECT = ("__getitem__", "__setitem__", "__delitem__", "__enter__", "__exit__", "__reversed__", "__format__",
@@ -38,6 +39,9 @@ def methods(specials: frozenset[str]) -> dict[str, Method]:
             found[name] = _binary(name, reflected=False)
         if (reflected := f"__r{name[2:]}") in specials:
             found[reflected] = _binary(name, reflected=True)
+    for name in IN_PLACE:
+        if name in specials:
+            found[name] = _binary(name, reflected=False)
     for names, make in ((TO_PLAIN, _to_plain), (DIRECT, _direct)):
         found |= {name: make(name) for name in names if name in specials}
     for name, method in _SINGLE.items():
@@ -136,7 +140,7 @@ def _to_plain(name: str) -> Method:
 
 def _direct(name: str) -> Method:
     def use(self: RemoteObject, *args: object) -> object:
-        if name == "__exit__":
+        if name in ("__exit__", "__aexit__"):
             args = (None, None, None)  # the jail has no traceback of the tests
         return self._aw_remotes.connection.special(name, (self, *args))
 

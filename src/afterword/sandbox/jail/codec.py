@@ -22,40 +22,18 @@ _PLAIN_INT = 2**53  # JSON readers agree up to here; larger ones go as hex, whic
 _PACK_FROM = 8
 
 BASES = (int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_IN_PLACE = "iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ixor ior"
+_FROM_OPERATOR = (
+    "lt le gt ge eq ne add sub mul matmul truediv floordiv mod pow lshift rshift and_ xor or_ neg pos invert index "
+    "getitem setitem delitem contains abs " + _IN_PLACE
+)
 OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name.strip("_") + ("_" if name in ("__and__", "__or__") else ""))
-    for name in [
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-        "__add__",
-        "__sub__",
-        "__mul__",
-        "__matmul__",
-        "__truediv__",
-        "__floordiv__",
-        "__mod__",
-        "__pow__",
-        "__lshift__",
-        "__rshift__",
-        "__and__",
-        "__xor__",
-        "__or__",
-        "__neg__",
-        "__pos__",
-        "__invert__",
-        "__getitem__",
-        "__setitem__",
-        "__delitem__",
-        "__contains__",
-        "__index__",
-    ]
+    f"__{name.rstrip('_')}__": getattr(operator, name) for name in _FROM_OPERATOR.split()
 }
 OPERATORS.update(
-    __divmod__=divmod, __abs__=abs, __len__=len, __iter__=iter, __next__=next, __reversed__=reversed,
+    __divmod__=divmod, __len__=len, __iter__=iter, __next__=next, __reversed__=reversed,
     __int__=int, __float__=float, __complex__=complex, __bool__=bool, __hash__=hash, __round__=round, __str__=str,
-    __format__=format, __bytes__=bytes, __dir__=dir, __eq__=operator.eq, __ne__=operator.ne,
+    __format__=format, __bytes__=bytes, __dir__=dir,
     __enter__=lambda it: type(it).__enter__(it), __exit__=lambda it, *error: type(it).__exit__(it, *error),
     __aiter__=lambda it: type(it).__aiter__(it), __anext__=lambda it: type(it).__anext__(it),
     __aenter__=lambda it: type(it).__aenter__(it), __aexit__=lambda it, *error: type(it).__aexit__(it, *error),
@@ -108,6 +86,10 @@ _STANDARD: dict[str, tuple[str, str, Callable[[Any], list[Any]], Callable[..., A
     "dt": ("datetime", "datetime", lambda v: [v.isoformat()], lambda cls, s: cls.fromisoformat(s)),
     "time": ("datetime", "time", lambda v: [v.isoformat()], lambda cls, s: cls.fromisoformat(s)),
     "td": ("datetime", "timedelta", lambda v: [v.days, v.seconds, v.microseconds], lambda cls, *v: cls(*v)),
+    "path": ("pathlib", "PosixPath", lambda v: [str(v)], lambda cls, s: cls(s)),
+    "ppath": ("pathlib", "PurePosixPath", lambda v: [str(v)], lambda cls, s: cls(s)),
+    "re": ("re", "Pattern", lambda v: [v.pattern, v.flags], lambda _, s, flags: _load("re", "compile")(s, flags)),
+    "arr": ("array", "array", lambda v: [v.typecode, v.tolist()], lambda cls, code, items: cls(code, items)),
     "uuid": ("uuid", "UUID", lambda v: [v.int], lambda cls, n: cls(int=n)),
     "range": ("builtins", "range", lambda v: [v.start, v.stop, v.step], lambda cls, *v: cls(*v)),
     "slice": ("builtins", "slice", lambda v: [v.start, v.stop, v.step], lambda cls, *v: cls(*v)),
@@ -164,9 +146,9 @@ class Codec:
         return self._encode_known(value, kind, depth)
 
     def _encode_known(self, value: Any, kind: type, depth: int) -> Any:
-        module, name = kind.__module__, kind.__qualname__
+        module, name = kind.__module__.split("._")[0], kind.__qualname__  # e.g. pathlib._local of 3.13
         known = _STANDARD_BY_NAME.get((module, name))
-        if known and standard_class(module, name) is kind and getattr(value, "tzinfo", None) is None:
+        if known and standard_class(module, name) is kind:
             tag, pack = known
             return [tag, [self.encode(part, depth) for part in pack(value)]]
         if kind in _VIEWS:

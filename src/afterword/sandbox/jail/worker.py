@@ -308,7 +308,7 @@ class Worker(Codec):
         try:
             with open("solution.py", "w", encoding="utf-8", newline="") as file:
                 file.write(source)
-            code = compile(source, "solution.py", "exec", dont_inherit=True)
+            code = compile(source[1:] if source[:1] == "\ufeff" else source, "solution.py", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:  # a NUL or a lone surrogate is a ValueError
             where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
             return ["syntax", where + str(getattr(error, "msg", error))[:MAX_TEXT]]
@@ -322,7 +322,7 @@ class Worker(Codec):
 
 
 _UNCHANGING = frozenset(
-    "i b c t fs const builtin range slice dec fr date dt time td uuid fn it lo gen coro class h".split()  # noqa: SIM905
+    "i b c t fs const builtin range slice dec fr date dt time td uuid path ppath re fn it lo gen coro class h".split()  # noqa: SIM905
 )
 
 
