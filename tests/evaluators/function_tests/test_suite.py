@@ -146,6 +146,7 @@ def test_a():
 assert 2 * 10**3 == g("x")
 assert abs(g(2) - 2.0 / 3.0) < 1e-6, "close"
 assert g(3) is None
+assert True, "reached"
 """
     program = Suite.from_source(text, entry_point="f").program
     assert program.code is None
@@ -153,11 +154,12 @@ assert g(3) is None
         ("module:L7", "f", "equal", 2000),
         ("module:L8", "f", "close", 2.0 / 3.0),
         ("module:L9", "f", "is", None),
+        ("module:L10", "", "nothing", None),
         ("test_a", "f", "equal", {1, 2}),
         ("test_a", "f", "false", None),
     ]
-    assert program.rows[3].args == (1, [2.5, -3])
-    assert program.rows[3].kwargs == {"key": {"a": (1, None)}}
+    assert program.rows[4].args == (1, [2.5, -3])
+    assert program.rows[4].kwargs == {"key": {"a": (1, None)}}
 
 
 @pytest.mark.parametrize(

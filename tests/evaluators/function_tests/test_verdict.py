@@ -91,6 +91,51 @@ async def test_a_message_shows_the_assertion_the_arguments_and_both_values(judge
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("f(Stack([1]))", "f([1])"),
+        ("f([Stack([1])])", "f([[1]])"),
+        ("f(iter([1]))", "f(…)"),
+        ("f(Stack)", "f(<class 'solution.Stack'>)"),
+        ("f(g(), key=len)", "f(<generator object Remotes._generator"),
+        ("f(Own())", "f(an own)"),
+        ("f(lambda x: x)", "f(<lambda>)"),
+    ],
+)
+async def test_any_argument_can_be_shown(judges: JudgePool, call: str, shown: str) -> None:
+    source = "class Stack(list): pass\ndef f(x, key=None): return 7\ndef g(): yield 1"
+    tests = f"""
+        from solution import Stack, f, g
+
+        class Own:
+            def __repr__(self): return "an own"
+
+        def test_f():
+            assert {call} == 8
+    """
+    feedback = await judge(judges, source, tests)
+    assert feedback.reason == "failed", feedback.message
+    assert f"  {shown}" in feedback.message
+
+
+@pytest.mark.anyio
+async def test_a_program_that_breaks_the_set_up_fails_all_checks(judges: JudgePool) -> None:
+    tests = """
+        from solution import f
+
+        def setup_module():
+            f()
+
+        def test_f():
+            assert True
+    """
+    feedback = await judge(judges, "def f(): raise ValueError('no')", tests)
+    assert (feedback.reason, feedback.score) == ("error", 0.0)
+    assert "ValueError: no" in feedback.message
+
+
+@pytest.mark.anyio
 async def test_an_error_shows_the_call_and_the_last_lines_of_the_program(judges: JudgePool) -> None:
     source = "def g(x):\n    return 1 / x\n\ndef f(x):\n    return g(x - 1)\n"
     tests = "from solution import f\ndef test_f():\n    y = f(1)\n    assert y == 1"

@@ -107,15 +107,15 @@ class _Comparison:
 
 
 def row_of(node: ast.Assert, check_id: str, names: dict[str, str], lines: list[str]) -> Row:
-    """The row that says the same as an assert.
+    """The row that says the same as an assert; its message is left out, since a failed row shows the values.
 
     `names` maps what the tests call a function of the program to its own name.
 
     Raises:
         NotLiteral: the assert is of another form.
     """
-    if node.msg is not None and not isinstance(node.msg, ast.Constant):
-        raise NotLiteral
+    if isinstance(node.test, ast.Constant) and node.test.value is True:  # HumanEval has some
+        return Row(check_id, "assert True", "", (), {}, "nothing")
     found = _comparison(node.test)
     call = found.call
     if not isinstance(call.func, ast.Name) or call.func.id not in names:

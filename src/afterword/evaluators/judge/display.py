@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
+from afterword.evaluators.judge.ends import Tampered
 from afterword.evaluators.judge.remote import number_of
 from afterword.evaluators.judge.remotes import RemoteOrigin, origin_of
 from afterword.sandbox.jail.codec import BASES
@@ -121,9 +122,10 @@ class _Shown:
 def _decoded(connection: Connection, node: object) -> object:
     if isinstance(node, list) and node and node[0] == "fn":
         return _Shown(str(node[2]))
-    if isinstance(node, list) and node and node[0] in ("it", "class", "gen", "coro"):
-        return _Shown(f"<{node[0]}>")
-    return connection.received(node)
+    try:
+        return connection.received(node)
+    except Tampered:  # sent by the tests in a form that is only read in the jail, e.g. an iterator
+        return _Shown("…")
 
 
 def show_result(connection: Connection, call: Call, limit: int = MAX_LINE) -> str | None:

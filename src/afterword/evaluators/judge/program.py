@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Literal
 
-How = Literal["equal", "is", "true", "false", "close", "case", "raises"]
-"""How a row's result is compared: `case` is equality of JSON data, where tuples and lists are alike."""
+How = Literal["equal", "is", "true", "false", "close", "case", "raises", "nothing"]
+"""How a row's result is compared: `case` is equality of JSON data, where tuples and lists are alike; `nothing` is
+a row without a call, for `assert True`."""
 
 
 Kind = Literal["function", "method", "unittest", "check"]

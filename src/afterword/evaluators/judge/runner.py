@@ -75,6 +75,8 @@ def run(order: Order, jail: int, report: int) -> None:
         reason, message = "bad_tests", f"the tests use {end}, which is not supported"
     except MemoryError:
         reason, message = "memory", "what the program returned takes too much memory to compare"
+    except Exception as error:  # noqa: BLE001  recorded; a message that nobody thought of must not pass for a fault
+        reason, message = "error", f"what the program returned cannot be read ({type(error).__name__})"
     signal.setitimer(signal.ITIMER_REAL, 0)
     checks.end(reason, message)
 
@@ -140,11 +142,11 @@ def _run_code(program: Program, found: Mapping[str, object], connection: Connect
     assert program.code is not None  # noqa: S101  the caller looked
     try:
         exec(program.code, names)  # noqa: S102  the user's tests
+        _Items(names, connection, checks).run(program.items, found.get(program.entry_point))
     except VerdictEnd:
         raise
     except BaseException as error:  # noqa: BLE001  becomes the verdict
         return _broken_file(error, connection)
-    _Items(names, connection, checks).run(program.items, found.get(program.entry_point))
     return "", ""
 
 

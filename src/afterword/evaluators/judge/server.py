@@ -139,4 +139,5 @@ def _collect(reading: int, control: socket.socket, timeout_s: float) -> tuple[st
 
 def main() -> None:
     """Run with the number of an inherited socket as the only argument."""
-    serve(socket.socket(fileno=int(sys.argv[-1])))
+    with contextlib.suppress(ConnectionError):  # the main process has gone and left something unread
+        serve(socket.socket(fileno=int(sys.argv[-1])))
