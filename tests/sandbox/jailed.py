@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -49,11 +50,10 @@ def outcome(source: str, limits: Limits = FAST, *, level: Level | None = None, p
     return anyio.run(main)
 
 
-def printed(source: str, limits: Limits = FAST, *, level: Level | None = None) -> str:
-    """What a submission printed, to whichever stream."""
-    flush = "\nimport sys as _sys; _sys.stdout.flush(); _sys.stderr.flush()\n"
-    result = outcome(source + flush, limits, level=level)
-    return result.stdout + result.stderr
+def told(expression: str, level: Level, *, before: str = "", limits: Limits = FAST) -> object:
+    """The JSON value of an expression, evaluated inside."""
+    source = f"import json, os\n{before}\nos.write(1, json.dumps({expression}).encode())"
+    return json.loads(outcome(source, limits, level=level).stdout)
 
 
 @dataclass(frozen=True)

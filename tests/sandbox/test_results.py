@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.records import Limits
-from afterword.errors import SandboxFault
+from afterword.errors import InputError, SandboxFault
 from afterword.sandbox.results import Ending, anonymous_file, clean, pack_files, unpack_collected
 
 LIMITS = Limits(wall_s=5.0, cpu_s=2.0)
@@ -85,6 +85,12 @@ def test_an_anonymous_file_holds_what_it_was_given(content: bytes) -> None:
         os.close(fd)
 
 
+@pytest.mark.parametrize("name", ["", "/etc/x", "../x", "a/../../x"])
+def test_a_file_outside_the_work_folder_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="inside the work folder"):
+        pack_files({name: b""})
+
+
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.binary()))
 def test_packed_files_come_out_of_a_collection_alike(files: dict[str, bytes]) -> None:
     import json
@@ -93,7 +99,8 @@ def test_packed_files_come_out_of_a_collection_alike(files: dict[str, bytes]) ->
         json.dumps({"name": name, "size": len(content)}).encode() + b"\n" + content for name, content in files.items()
     )
     assert unpack_collected(stream) == files
-    assert pack_files(files).endswith(b"".join(files.values()))
+    inside = {name: content for name, content in files.items() if "/" not in name and name != ".."}
+    assert pack_files(inside).endswith(b"".join(inside.values()))
 
 
 def test_a_collection_cut_short_loses_its_last_file_only() -> None:

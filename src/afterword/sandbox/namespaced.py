@@ -20,7 +20,7 @@ from afterword.core.records import Limits, RunResult
 from afterword.errors import SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
 from afterword.sandbox.environment import environment
-from afterword.sandbox.jail.program import COLLECT_BYTES
+from afterword.sandbox.jail.program import COLLECT_BYTES, COMMAND, SUBMISSION, TRIAL
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
 from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
@@ -213,7 +213,7 @@ class NamespaceSandbox:
         try:
             with theirs:
                 payload = source.encode("utf-8", "surrogatepass")
-                cell = await self._begin("submission", payload, limits, peer=theirs.fileno(), streams=1)
+                cell = await self._begin(SUBMISSION, payload, limits, peer=theirs.fileno(), streams=1)
                 return CellPeer(cell, ours)
         except BaseException:
             ours.close()
@@ -225,7 +225,7 @@ class NamespaceSandbox:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             cell = await self._begin(
-                "command",
+                COMMAND,
                 pack_files(files),
                 limits,
                 peer=theirs.fileno(),
@@ -242,10 +242,8 @@ class NamespaceSandbox:
 
     async def try_out(self) -> None:
         """Goes the whole way once, into a cell and out again. Raises SandboxFault with the reason where it fails."""
-        limits = Limits()
-        with anyio.fail_after(60):
-            cell = await self._begin("trial", b"", limits, peer=None, streams=1)
-            result = await cell.wait()
+        cell = await self._begin(TRIAL, b"", Limits(), peer=None, streams=1)
+        result = await cell.wait()
         if result.exit_code != 0:
             raise SandboxFault(f"a trial run in the jail ended with {result.reason}: {result.stdout}")
 
@@ -263,7 +261,7 @@ class NamespaceSandbox:
     ) -> Cell:
         if self._tasks is None:
             raise SandboxFault("the sandbox is not open: use it in `async with`")
-        pool = self._commands if kind == "command" else self._submissions
+        pool = self._commands if kind == COMMAND else self._submissions
         last: ZygoteLost | None = None
         for _ in range(_TRIES):
             async with _taken(pool) as lease:

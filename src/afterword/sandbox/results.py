@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from afterword.core.records import Limits, RunResult
-from afterword.errors import SandboxFault
+from afterword.errors import InputError, SandboxFault
 
 Cause = Literal["deadline", "closed", "memory", "output_limit"]
 """Why a jail was ended from outside."""
@@ -50,7 +50,13 @@ def anonymous_file(content: bytes) -> int:
 
 
 def pack_files(files: Mapping[str, bytes]) -> bytes:
-    """The input files of a command as one payload: a line of JSON, then the contents in order."""
+    """The input files of a command as one payload: a line of JSON, then the contents in order.
+
+    Raises InputError for a name that leads out of the work folder.
+    """
+    for name in files:
+        if not name or name.startswith("/") or ".." in name.split("/"):
+            raise InputError(f"expected file names inside the work folder, found {name!r}")
     header = [{"name": name, "size": len(content)} for name, content in files.items()]
     return json.dumps(header).encode() + b"\n" + b"".join(files.values())
 

@@ -28,7 +28,7 @@ from afterword.sandbox.children import Child
 from afterword.sandbox.environment import environment, interpreter_environment
 from afterword.sandbox.jail.cgroup import ControlGroup
 from afterword.sandbox.jail.limits import Limits as JailLimits
-from afterword.sandbox.jail.program import collected_files
+from afterword.sandbox.jail.program import COMMAND, SUBMISSION, TRIAL, collected_files
 from afterword.sandbox.launchers import JAIL_FOLDER, Launcher
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files
 from afterword.sandbox.streams import Allowance, Drain
@@ -186,7 +186,7 @@ class SpawnedSandbox:
         try:
             with theirs:
                 payload = source.encode("utf-8", "surrogatepass")
-                job = await self._begin("submission", payload, limits, peer=theirs.fileno())
+                job = await self._begin(SUBMISSION, payload, limits, peer=theirs.fileno())
                 return SpawnedPeer(job, ours)
         except BaseException:
             ours.close()
@@ -195,7 +195,7 @@ class SpawnedSandbox:
     async def run(
         self, argv: Sequence[str], files: Mapping[str, bytes], limits: Limits, *, collect: Sequence[str] = ()
     ) -> RunResult:
-        job = await self._begin("command", pack_files(files), limits, argv=argv, collect=collect)
+        job = await self._begin(COMMAND, pack_files(files), limits, argv=argv, collect=collect)
         try:
             return await job.wait()
         finally:
@@ -204,7 +204,7 @@ class SpawnedSandbox:
 
     async def try_out(self) -> None:
         """Goes the whole way once, into the jail and out again. Raises SandboxFault with the reason where it fails."""
-        job = await self._begin("trial", b"", Limits(wall_s=30.0))
+        job = await self._begin(TRIAL, b"", Limits(wall_s=30.0))
         result = await job.wait()
         if result.exit_code != 0:
             raise SandboxFault(f"a trial run ended with {result.reason}: {result.stdout.strip()}")
@@ -223,7 +223,7 @@ class SpawnedSandbox:
     ) -> Job:
         if self._tasks is None:
             raise SandboxFault("the sandbox is not open: use it in `async with`")
-        command = kind == "command"
+        command = kind == COMMAND
         readable = await self._view(toolchain=command)
         await self._workers.acquire()
         job = Job(self._launcher, limits)
@@ -274,7 +274,7 @@ class SpawnedSandbox:
         variables = environment(home, self._readable, self._extra_environment)
         if self._launcher.inner_home is None:
             variables["TMPDIR"] = home
-        outputs = [os.pipe() for _ in range(2 if kind == "command" else 1)]
+        outputs = [os.pipe() for _ in range(2 if kind == COMMAND else 1)]
         readers, writers = [reader for reader, _ in outputs], [writer for _, writer in outputs]
         failure, failure_writer = os.pipe()
         payload_fd = anonymous_file(payload)
