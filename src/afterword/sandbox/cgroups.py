@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -41,6 +42,7 @@ class ControlGroups:
     def __init__(self) -> None:
         self._parents = find_parents()
         self._numbers = itertools.count()
+        self._mark = secrets.token_hex(4)
         self._sweep()
 
     @property
@@ -50,7 +52,7 @@ class ControlGroups:
 
     def make(self) -> dict[str, str]:
         """A new group's folders by controller; empty where groups cannot be made."""
-        name = f"{_PREFIX}{os.getpid()}-{id(self):x}-{next(self._numbers)}"
+        name = f"{_PREFIX}{os.getpid()}-{self._mark}-{next(self._numbers)}"
         made: dict[str, str] = {}
         for controller, parent in self._parents.items():
             folder = parent / name
