@@ -95,7 +95,7 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
         _say_what_runs(console, task, roles, settings, sandbox.isolation)
         loop = Reflexion(
             ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
-            FunctionTests(task.visible, judges, task.limits),
+            FunctionTests(task.checks, judges, task.limits),
             reflector,
             strategy=settings.strategy,
             memory=SlidingWindow(settings.memory),
@@ -131,7 +131,7 @@ def _say_what_runs(
     said = "" if settings.models.model else "  (the default; choose with --model or AFTERWORD_MODEL)"
     console.print(Text(plain(f"model {roles.actor.name}{reflector}{said}")), highlight=False, soft_wrap=True)
     held_out = f"{len(task.held_out.check_ids)} held out" if task.held_out is not None else "none held out"
-    judged = f"{counted(len(task.visible.check_ids), 'visible check')}, {held_out}"
+    judged = f"{counted(len(task.checks.check_ids), 'visible check')}, {held_out}"
     limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')}"
     print_wrapped(console, Text(plain(f"task  {task.task.id}: {judged}; {limit}")), hang=6)
     weak = f"isolation is {isolation!r}, which does not keep a hostile program in" if isolation not in STRONG else None
@@ -142,7 +142,7 @@ def _say_what_runs(
 async def _refuse_broken_tests(task: ProgrammingTask, judges: JudgePool) -> None:
     """Runs the tests once against an empty function, before money is spent: they must at least be able to fail."""
     stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
-    for suite in (task.visible, task.held_out):
+    for suite in (task.checks, task.held_out):
         if suite is None:
             continue
         verdict = await judges.judge(stub, suite, task.limits)

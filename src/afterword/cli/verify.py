@@ -139,11 +139,11 @@ async def _verify(tasks: list[BenchmarkTask], jobs: int, allow_weak: bool, tally
 
 async def _judge(task: BenchmarkTask, judges: JudgePool) -> Judged:
     programming = task.programming
-    canonical = await judges.judge(task.canonical, programming.visible, programming.limits)
+    canonical = await judges.judge(task.canonical, programming.checks, programming.limits)
     held_out = buggy = None
     if programming.held_out is not None:
         limits = programming.held_out_limits or programming.limits
         held_out = await judges.judge(task.canonical, programming.held_out, limits)
     if task.buggy is not None:
-        buggy = await judges.judge(task.buggy, programming.visible, programming.limits)
+        buggy = await judges.judge(task.buggy, programming.checks, programming.limits)
     return Judged(canonical, held_out, buggy)

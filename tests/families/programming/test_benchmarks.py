@@ -25,7 +25,7 @@ def test_every_task_is_loaded(data_dir: Path, name: str, count: int) -> None:
     tasks = load_benchmark(name, data_dir)
     assert len({task.id for task in tasks}) == count
     for task in tasks:
-        assert task.programming.visible.check_ids
+        assert task.programming.checks.check_ids
         assert task.programming.held_out is None
         assert str(task.programming.task.inputs["entry_point"]) in task.canonical
 
@@ -43,10 +43,10 @@ def test_every_plus_task_is_loaded_with_held_out_checks(data_dir: Path, name: st
 def test_plus_tests_are_held_out_and_base_tests_visible(data_dir: Path, name: str) -> None:
     (task,) = load_benchmark(name, data_dir, limit=1)
     programming = task.programming
-    assert len(programming.visible.check_ids) >= 3
+    assert len(programming.checks.check_ids) >= 3
     assert programming.held_out is not None
     assert programming.held_out.check_ids
-    assert "inputs = " not in programming.visible.text
+    assert "inputs = " not in programming.checks.text
     assert programming.held_out_limits is not None
 
 
@@ -69,7 +69,7 @@ def test_buggy_program_differs_from_the_correct_one_and_is_shown(data_dir: Path)
 
 def test_slow_cases_are_left_out_as_published(data_dir: Path) -> None:
     counts = {
-        name: len(load_benchmark("quixbugs", data_dir, ids=[name])[0].programming.visible.check_ids)
+        name: len(load_benchmark("quixbugs", data_dir, ids=[name])[0].programming.checks.check_ids)
         for name in ("knapsack", "levenshtein", "gcd")
     }
     assert counts == {"knapsack": 9, "levenshtein": 6, "gcd": 6}

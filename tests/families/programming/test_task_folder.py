@@ -39,7 +39,7 @@ def test_folder_with_both_files(tmp_path: Path) -> None:
     task = load_task_folder(folder(tmp_path, toml=TOML, visible=TESTS, held_out=HELD_OUT))
     assert (task.task.id, task.task.instructions) == ("sum", "Add.")
     assert task.task.inputs == {"entry_point": "f", "language": "python"}
-    assert task.visible.check_ids == ("test_a", "test_b")
+    assert task.checks.check_ids == ("test_a", "test_b")
     assert task.held_out is not None
     assert task.held_out.check_ids == ("test_negative",)
     assert task.limits == Limits(wall_s=5.0)
@@ -59,7 +59,7 @@ def test_optional_keys(tmp_path: Path) -> None:
 def test_cases_for_both(tmp_path: Path) -> None:
     hidden = '{"args": [5, 5], "expected": 10}\n'
     task = load_task_folder(folder(tmp_path, toml=TOML, cases=CASES, held_out_cases=hidden))
-    assert task.visible.check_ids == ("case:1", "case:2")
+    assert task.checks.check_ids == ("case:1", "case:2")
     assert task.held_out is not None
     assert task.held_out.check_ids == ("case:1",)
 
@@ -75,7 +75,7 @@ def test_split_holds_out_a_share_by_seed(tmp_path: Path) -> None:
     task = load_task_folder(tmp_path)
     assert task.held_out is not None
     assert len(task.held_out.check_ids) == 1
-    assert set(task.visible.check_ids) | set(task.held_out.check_ids) == {"test_a", "test_b", "test_c", "test_d"}
+    assert set(task.checks.check_ids) | set(task.held_out.check_ids) == {"test_a", "test_b", "test_c", "test_d"}
     assert load_task_folder(tmp_path).held_out == task.held_out
 
 
@@ -197,14 +197,34 @@ def test_folder_in_place_of_the_task_file(tmp_path: Path) -> None:
     assert "cannot be read" in refusal(tmp_path).message
 
 
-def test_no_checks(tmp_path: Path) -> None:
-    error = refusal(folder(tmp_path, toml=TOML))
-    assert error.message == "there are no checks; add visible_tests.py or visible_cases.jsonl"
+def test_no_checks_at_all(tmp_path: Path) -> None:
+    task = load_task_folder(folder(tmp_path, toml=TOML))
+    assert (task.visible, task.held_out) == (None, None)
+    with pytest.raises(InputError, match="the task 'sum' has no visible checks"):
+        _ = task.checks
 
 
 def test_held_out_checks_alone(tmp_path: Path) -> None:
-    error = refusal(folder(tmp_path, toml=TOML, held_out=HELD_OUT))
-    assert "rename this file to visible_tests.py" in error.message
+    task = load_task_folder(folder(tmp_path, toml=TOML, held_out=HELD_OUT))
+    assert task.visible is None
+    assert task.held_out is not None
+    assert task.held_out.check_ids == ("test_negative",)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("tests.py", "visible_tests.py"), ("my_cases.jsonl", "visible_cases.jsonl")]
+)
+def test_file_of_checks_that_nobody_would_read(tmp_path: Path, name: str, right: str) -> None:
+    folder(tmp_path, toml=TOML)
+    (tmp_path / name).write_text(TESTS, encoding="utf-8")
+    error = refusal(tmp_path)
+    assert error.message == f"a file of this name is not read; rename it to {right}"
+    assert error.file == tmp_path / name
+
+
+def test_split_without_visible_checks(tmp_path: Path) -> None:
+    error = refusal(folder(tmp_path, toml=f"{TOML}split = 0.3\n", held_out=HELD_OUT))
+    assert "there is no file of visible checks" in error.message
 
 
 def test_two_visible_files(tmp_path: Path) -> None:
@@ -316,4 +336,4 @@ def test_held_out_text_is_not_part_of_the_task(tmp_path: Path) -> None:
         folder(tmp_path, toml=TOML, visible=TESTS, held_out=f"{HELD_OUT}\n# {canary}\nX = '{canary}'\n")
     )
     assert canary not in json.dumps([task.task.id, task.task.instructions, dict(task.task.inputs)])
-    assert canary not in task.visible.text
+    assert canary not in task.checks.text

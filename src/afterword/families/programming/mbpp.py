@@ -34,7 +34,7 @@ def _plus(data_dir: Path, wants: Wants) -> Iterator[BenchmarkTask]:
         if not wants(_id_of(row)):
             continue
         base = _task(row)
-        held_out = plus_suite(text_of(row, "test"), base.visible.entry_point)
+        held_out = plus_suite(text_of(row, "test"), base.checks.entry_point)
         programming = replace(base, held_out=held_out, held_out_limits=PLUS_LIMITS)
         yield BenchmarkTask(programming, text_of(row, "code"))
 

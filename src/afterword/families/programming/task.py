@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from afterword.core.records import Limits, Task
+from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite
 
 
@@ -18,8 +19,8 @@ class ProgrammingTask:
 
     task: Task
     """`inputs` hold `entry_point`, `language` and, where it is stated, `signature`."""
-    visible: Suite
-    """The checks whose feedback the loop sees."""
+    visible: Suite | None
+    """The checks whose feedback the loop sees; None: a model has to write them (see `own_tests`)."""
     held_out: Suite | None = None
     """The checks that accept or reject at the end; None: nothing does."""
     limits: Limits = field(default_factory=Limits)
@@ -28,6 +29,17 @@ class ProgrammingTask:
     """What the held-out verdict may use; None: the same."""
     python: Path | None = None
     """The interpreter that runs the program; None: the one that runs this."""
+
+    @property
+    def checks(self) -> Suite:
+        """The visible checks.
+
+        Raises:
+            InputError: there are none.
+        """
+        if self.visible is None:
+            raise InputError(f"the task {self.task.id!r} has no visible checks; add some, or let a model write them")
+        return self.visible
 
 
 def task_inputs(entry_point: str, signature: str | None = None) -> dict[str, object]:

@@ -30,7 +30,7 @@ _HELD_OUT = ("held_out_tests.py", "held_out_cases.jsonl")
 
 
 def load_task_folder(path: Path) -> ProgrammingTask:
-    """Reads a task folder.
+    """Reads a task folder. One without visible checks is one for which a model writes them (`visible` is None).
 
     Raises:
         InputError: something is missing, broken or contradictory; the message names file, line and remedy.
@@ -39,29 +39,29 @@ def load_task_folder(path: Path) -> ProgrammingTask:
     stated = read_task_file(path / "task.toml")
     _refuse_misnamed(path)
     visible_file, held_out_file = _find(path, _VISIBLE), _find(path, _HELD_OUT)
-    if visible_file is None and held_out_file is not None:
-        raise InputError(
-            f"there are held-out checks and no visible ones; rename this file to visible{held_out_file.name[8:]} and "
-            "write split = 0.3 into task.toml, or add visible checks",
-            file=held_out_file,
-        )
     if visible_file is None:
-        raise InputError("there are no checks; add visible_tests.py or visible_cases.jsonl", file=path / _VISIBLE[0])
-    visible = _read_suite(visible_file, stated)
-    held_out = None
-    if held_out_file is not None:
-        if stated.split is not None:
-            raise InputError(
-                f"split is for one file of checks, found {held_out_file.name} too; remove split or that file",
-                file=path / "task.toml",
-            )
-        held_out = _read_suite(held_out_file, stated)
+        _refuse_unread(path)
+    visible = None if visible_file is None else _read_suite(visible_file, stated)
+    held_out = None if held_out_file is None else _read_suite(held_out_file, stated)
+    if stated.split is not None:
+        _refuse_split(path, visible_file, held_out_file)
+    if visible_file is not None and held_out_file is not None:
         _refuse_same(visible_file, held_out_file)
-    elif stated.split is not None:
+    if visible is not None and stated.split is not None:
         visible, held_out = split(visible, stated.split, stated.seed)
     task = Task(stated.id, stated.instructions, task_inputs(stated.entry_point, stated.signature))
     limits = Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb)
     return ProgrammingTask(task, visible, held_out, limits, python=stated.python)
+
+
+def _refuse_split(path: Path, visible: Path | None, held_out: Path | None) -> None:
+    if visible is None:
+        wrong = "there is no file of visible checks; remove split or add one"
+    elif held_out is not None:
+        wrong = f"found {held_out.name} too; remove split or that file"
+    else:
+        return
+    raise InputError(f"split is for one file of checks, {wrong}", file=path / "task.toml")
 
 
 def _refuse_no_folder(path: Path) -> None:
@@ -80,6 +80,15 @@ def _refuse_misnamed(path: Path) -> None:
             close = difflib.get_close_matches(file.name.lower(), known, n=1, cutoff=0.85)
             if close and not (path / close[0]).exists():
                 raise InputError(f"a file of this name is not read; rename it to {close[0]}", file=file)
+
+
+def _refuse_unread(path: Path) -> None:
+    """Where a model would write the visible checks, a file of checks that nobody reads is a mistake."""
+    for file in sorted(path.iterdir()):
+        if file.name not in _HELD_OUT and re.search(r"test|case|check", file.stem, re.IGNORECASE):
+            for name in _VISIBLE:
+                if file.suffix == Path(name).suffix:
+                    raise InputError(f"a file of this name is not read; rename it to {name}", file=file)
 
 
 def _find(path: Path, names: tuple[str, str]) -> Path | None:
