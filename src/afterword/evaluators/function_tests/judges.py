@@ -60,7 +60,7 @@ class Report:
 class Judge:
     """A started judge process."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         root = str(Path(afterword.__file__).parent)
         command = [sys.executable, "-s", "-c", _BOOT, root, str(theirs.fileno())]
@@ -70,7 +70,7 @@ class Judge:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env=_environment(),
+                env=_environment(seed),
                 cwd="/",
                 start_new_session=True,  # out of reach of the terminal's Ctrl-C, which is for the main process to answer
             )
@@ -132,10 +132,10 @@ class Judge:
         return self._process.pid
 
 
-def _environment() -> dict[str, str]:
+def _environment(seed: int) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "PYTHONPATH", "LANG") if name in os.environ}
     # One hash seed: sets come in one order, so the same program gets the same messages.
-    return {**kept, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return {**kept, "PYTHONHASHSEED": str(seed), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def read_report(data: bytes) -> Report:

@@ -24,10 +24,15 @@ _LAST_WORDS_S = 0.3
 
 
 class JudgePool:
-    """Judges programs by suites. An async context manager; the sandbox stays the caller's."""
+    """Judges programs by suites. An async context manager; the sandbox stays the caller's.
 
-    def __init__(self, sandbox: Sandbox, *, workers: int = 2) -> None:
+    `seed` is that of what is random in tests (`random`, the order of sets): the same program gets the same verdict.
+    Another seed than usual shows checks that pass by luck.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, workers: int = 2, seed: int = 0) -> None:
         self._sandbox = sandbox
+        self._seed = seed
         self._free = anyio.Semaphore(workers)
         self._idle: list[Judge] = []
         self._all: set[Judge] = set()
@@ -93,7 +98,7 @@ class JudgePool:
         return answer
 
     def _start(self) -> Judge:
-        judge = Judge()
+        judge = Judge(self._seed)
         self._all.add(judge)
         return judge
 
@@ -102,6 +107,7 @@ class JudgePool:
             "check_ids": suite.check_ids,
             "wall_s": float(limits.wall_s),
             "memory_mb": judges.RUNNER_MEMORY_MB,
+            "seed": self._seed,
             "preload": sorted({*suite.imports, *(["numpy"] if "numpy" in source else [])}),
         }
         peer = await self._sandbox.open(source, limits)

@@ -73,7 +73,7 @@ def _receive(control: socket.socket) -> tuple[Order, list[str], int] | None:
     head_length, program_length = _HEADER.unpack(data)
     head = json.loads(_exactly(control, head_length))
     program = _exactly(control, program_length)
-    order = Order(program, tuple(head["check_ids"]), head["wall_s"], head["memory_mb"])
+    order = Order(program, tuple(head["check_ids"]), head["wall_s"], head["memory_mb"], head["seed"])
     return order, head["preload"], descriptors[0]
 
 
