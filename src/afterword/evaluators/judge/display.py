@@ -36,10 +36,11 @@ class _Writer:
         self.room = limit
 
     def add(self, text: str) -> None:
-        self.parts.append(text[: self.room])
-        self.room -= len(text)
-        if self.room <= 0:
+        if len(text) > self.room:
+            self.parts.append(text[: self.room])
             raise _Full
+        self.parts.append(text)
+        self.room -= len(text)
 
     def value(self, value: object, level: int = 0) -> None:
         kind = type(value)
@@ -47,9 +48,7 @@ class _Writer:
             self._container(value, level)
         elif kind is str or kind is bytes:
             assert isinstance(value, (str, bytes))  # noqa: S101  the exact type is known
-            if len(value) > self.room:
-                self.add(f"{value[: self.room]!r}"[:-1])
-            self.add(repr(value))
+            self.add(repr(value[: self.room + 1]))  # no more of it than can be shown
         elif kind is int:
             assert isinstance(value, int)  # noqa: S101  the exact type is known
             self.add(
@@ -90,8 +89,7 @@ def show(value: object, limit: int = MAX_VALUE) -> str:
     try:
         writer.value(value)
     except _Full:
-        if writer.room < 0:
-            return "".join(writer.parts) + "[… cut …]"
+        return "".join(writer.parts) + "[… cut …]"
     return "".join(writer.parts)
 
 
