@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-
-import anyio.to_thread
 
 from afterword.core.protocols import ReflectContext, Reflector
 from afterword.core.records import Reflection
@@ -31,8 +31,8 @@ class AskingReflector:
         draft = drafted or Reflection("", context.trial.number)
 
         async def ask() -> Reflection:
-            # In a thread, so that Ctrl-C ends the run and not only the question.
-            return await anyio.to_thread.run_sync(self._ask, draft, abandon_on_cancel=True)
+            # Not in a thread: one that waits for a line cannot be ended, and leaves the terminal without echo.
+            return self._ask(draft)
 
         decided = await context.effects.effect("person", (draft,), ask, Reflection)
         return decided if decided.text.strip() else None
@@ -57,16 +57,27 @@ class AskingReflector:
 
 def read_line(prompt: str, initial: str) -> str:
     """Asks on the terminal; `initial` stands in the line to be edited. The end of input keeps the lesson."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):  # `input` would ask on stdout, which may be a file
-        sys.stderr.write(prompt)
-        sys.stderr.flush()
-        return sys.stdin.readline()
-    import readline  # on use: it changes how `input` behaves
+    with _interruptible():
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):  # `input` would ask on stdout, which may be a file
+            sys.stderr.write(prompt)
+            sys.stderr.flush()
+            return sys.stdin.readline()
+        import readline  # on use: it changes how `input` behaves
 
-    readline.set_startup_hook(lambda: readline.insert_text(initial))
+        readline.set_startup_hook(lambda: readline.insert_text(initial))
+        try:
+            return input(prompt)
+        except EOFError:
+            return ""
+        finally:
+            readline.set_startup_hook(None)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C raises at once: the event loop's own handler leaves that to the loop, which stands still here."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return input(prompt)
-    except EOFError:
-        return ""
+        yield
     finally:
-        readline.set_startup_hook(None)
+        signal.signal(signal.SIGINT, before)

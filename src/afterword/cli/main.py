@@ -69,13 +69,16 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
         return _fail(str(error), FAULTED)
     except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader has left, e.g. `afterword run … | head`; nothing more can be said to it.
+    except (BrokenPipeError, SystemExit):
+        # The reader has left, e.g. `afterword run … | head`; nothing more can be said to it. typer and rich make
+        # of that an exit with 1, which would mean "rejected" here.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - told in full, with an exit code that is not "rejected"
         traceback.print_exc()
         return _fail(f"this is a bug in afterword ({type(error).__name__}); the lines above say where", FAULTED)
+    if code == INTERRUPTED:  # typer has caught it
+        return _fail("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 

@@ -72,7 +72,7 @@ class Judge:
                 pass_fds=[theirs.fileno()],
                 env=_environment(seed),
                 cwd="/",
-                start_new_session=True,  # out of reach of the terminal's Ctrl-C, which is for the main process to answer
+                start_new_session=True,  # the terminal's Ctrl-C is for the main process to answer
             )
         self._sock.setblocking(False)
 
