@@ -11,9 +11,16 @@ from collections.abc import Sequence
 from afterword.core.effects import Effects
 from afterword.core.events import AcceptanceReached
 from afterword.core.faults import guard
-from afterword.core.protocols import EvaluateContext, Evaluator
+from afterword.core.protocols import EvaluateContext, Evaluator, Preparable
 from afterword.core.records import Acceptance, CheckResult, Feedback, Status, Task, Trajectory, Trial
 from afterword.errors import BudgetExhausted
+
+
+async def prepare(task: Task, evaluator: Evaluator, effects: Effects) -> Evaluator:
+    """The evaluator of all trials; one that is to be prepared for the task is prepared here, once."""
+    if not isinstance(evaluator, Preparable):
+        return evaluator
+    return await guard("evaluator", object, evaluator.prepare, task, effects)
 
 
 async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects) -> Feedback:

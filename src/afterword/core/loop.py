@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from afterword.core import events
 from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
-from afterword.core.judging import accept, best_of, evaluate, status_of
+from afterword.core.judging import accept, best_of, evaluate, prepare, status_of
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
 from afterword.core.records import (
     Acceptance,
@@ -69,6 +69,7 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
     fresh_state: str | None = None
     try:
         await effects.elapsed_s()  # starts the clock
+        evaluator = await prepare(task, parts.evaluator, effects)
         while True:
             number = len(trials) + 1
             lessons = memory.lessons if parts.strategy.reflects else ()
@@ -81,7 +82,7 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             context = ActContext(task, number, lessons, previous, effects)
             trajectory = await guard("actor", Trajectory, parts.actor.act, context)
 
-            feedback = await evaluate(task, trajectory, parts.evaluator, effects)
+            feedback = await evaluate(task, trajectory, evaluator, effects)
             trials.append(Trial(number, trajectory, feedback, None, shown, dict(effects.usage)))
             effects.emit(events.Evaluated(task.id, number, feedback))
 

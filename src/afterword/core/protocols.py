@@ -124,6 +124,19 @@ class Evaluator(Protocol):
     async def evaluate(self, context: EvaluateContext) -> Feedback: ...
 
 
+@runtime_checkable
+class Preparable(Protocol):
+    """An evaluator that has something to do once before the first trial, e.g. to have its checks written.
+
+    `prepare` returns the evaluator that judges all trials of this task.
+    It changes nothing, itself included: one evaluator may be prepared for many tasks at a time.
+    All that is not a function of the task goes through `effects`, where it stands under trial 0.
+    It raises a `Fault` when there is nothing to judge by.
+    """
+
+    async def prepare(self, task: Task, effects: Effects) -> Evaluator: ...
+
+
 class Reflector(Protocol):
     """Turns a failed trial into a short verbal lesson.
 
@@ -316,6 +329,7 @@ __all__ = [
     "Memory",
     "Model",
     "Peer",
+    "Preparable",
     "Progress",
     "Recorder",
     "ReflectContext",
