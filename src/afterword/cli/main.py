@@ -14,7 +14,7 @@ from typing import Annotated, Never
 import typer
 
 from afterword._version import __version__
-from afterword.cli import doctor, evaluate, extract, model, new, run, verify
+from afterword.cli import check, doctor, evaluate, extract, model, new, run, verify
 from afterword.cli.text import plain
 from afterword.errors import AfterwordError, InputError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
+app.command("check")(check.check)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)

@@ -1,0 +1,184 @@
+"""Judges what a check-up needs judged: trivial programs, the solution again and again, its mutants.
+
+Nothing is concluded and nothing is kept here; `findings` reads the records that come out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import anyio
+
+from afterword.core.protocols import Sandbox
+from afterword.core.records import Feedback, Limits
+from afterword.errors import InputError
+from afterword.evaluators.function_tests import JudgePool
+from afterword.families.programming.checkup.expected import known_answers
+from afterword.families.programming.checkup.records import Examination, MutantVerdict, Part, PartVerdicts, Repeated
+from afterword.families.programming.checkup.trivial import Trivial, memorising, shape_of, trivial_programs
+from afterword.families.programming.mutants import Mutant, mutants
+from afterword.families.programming.task import ProgrammingTask
+
+SOLUTION = "the solution"
+SLOW_SHARE = 0.5
+"""Of the time of one verdict: a suite that takes more has its checks timed one by one."""
+_MAX_TIMED = 100
+# A mutant may run for ever; one that takes ten times as long as the solution is taken for such a one.
+_MUTANT_SLOWNESS = 10.0
+_MUTANT_MIN_S = 1.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How thorough a check-up is."""
+
+    repeats: int = 5
+    """Verdicts on each of a few programs, each under a seed of its own."""
+    mutants: int = 30
+    seed: int = 0
+    workers: int = 2
+
+
+async def examine(task: ProgrammingTask, sandbox: Sandbox, settings: Settings, solution: str | None) -> Examination:
+    """Judges trivial programs, and `solution` and its mutants if it is given, by all checks of a task.
+
+    Raises:
+        InputError: the tests cannot run at all, or the solution cannot be parsed.
+        SandboxFault: a verdict could not be reached.
+    """
+    parts = _parts(task)
+    changed = mutants(solution, seed=settings.seed, limit=settings.mutants) if solution is not None else ()
+    async with JudgePool(sandbox, workers=settings.workers) as judges:
+        model = f"{task.task.inputs.get('signature') or ''}\n{solution or ''}"
+        first = [await _first_verdicts(part, judges, model, solution) for part in parts]
+        again = await _again(first, sandbox, settings, solution)
+        timed = [await _timed(one, judges, solution) for one in again]
+        seen = await _with_memorised(timed, judges, model)
+        passes = solution is not None and all(one.solution is not None and one.solution.passed for one in seen)
+        verdicts = await _mutant_verdicts(changed, seen, judges) if passes else None
+    return Examination(task.task.id, sandbox.isolation, settings.repeats, tuple(seen), verdicts)
+
+
+def _parts(task: ProgrammingTask) -> list[Part]:
+    limits = (task.limits, task.held_out_limits or task.limits)
+    named = zip(("visible", "held_out"), (task.visible, task.held_out), limits, strict=True)
+    parts = [Part(name, suite, limit) for name, suite, limit in named if suite is not None]
+    if not parts:
+        raise InputError(f"the task {task.task.id!r} has no checks that could be examined; add some")
+    return parts
+
+
+async def _all(work: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+    """The results of all, in order; the pool decides how many run at a time."""
+    results: dict[int, T] = {}
+
+    async def one(number: int) -> None:
+        results[number] = await work[number]()
+
+    async with anyio.create_task_group() as group:
+        for number in range(len(work)):
+            group.start_soon(one, number)
+    return [results[number] for number in range(len(work))]
+
+
+def _verdicts(
+    sources: Sequence[str], part: Part, judges: JudgePool, limits: Limits | None = None
+) -> Awaitable[list[Feedback]]:
+    def ask(source: str) -> Callable[[], Awaitable[Feedback]]:
+        return lambda: judges.judge(source, part.suite, limits or part.limits)
+
+    return _all([ask(source) for source in sources])
+
+
+async def _first_verdicts(part: Part, judges: JudgePool, model: str, solution: str | None) -> PartVerdicts:
+    programs = trivial_programs(part.suite, shape_of(part.suite, model))
+    asked = [program.source for program in programs] + ([] if solution is None else [solution])
+    verdicts = await _verdicts(asked, part, judges)
+    for verdict in verdicts:
+        if verdict.reason in ("bad_tests", "no_tests"):
+            raise InputError(f"the tests cannot run: {verdict.message}; repair them", file=part.suite.file)
+    trivial = tuple(zip(programs, verdicts[: len(programs)], strict=True))
+    return PartVerdicts(part, trivial, (), None if solution is None else verdicts[-1])
+
+
+def _repeated_programs(one: PartVerdicts, solution: str | None) -> list[tuple[str, str, Feedback]]:
+    """(name, source, first verdict) of what is judged again: the solution and the two programs that answer most."""
+
+    def passed(pair: tuple[Trivial, Feedback]) -> int:
+        return -sum(check.passed for check in pair[1].checks)
+
+    nothing, *others = one.trivial
+    chosen = [nothing, min(others, key=passed)]
+    programs = [(program.name, program.source, verdict) for program, verdict in chosen]
+    if solution is not None and one.solution is not None:
+        programs.insert(0, (SOLUTION, solution, one.solution))
+    return programs
+
+
+async def _again(
+    first: Sequence[PartVerdicts], sandbox: Sandbox, settings: Settings, solution: str | None
+) -> list[PartVerdicts]:
+    seeds = random.Random(settings.seed).sample(range(1, 2**32), settings.repeats - 1)  # noqa: S311  no secret
+    programs = [_repeated_programs(one, solution) for one in first]
+    more: list[list[list[Feedback]]] = [[] for _ in first]
+    for seed in seeds:
+        async with JudgePool(sandbox, workers=settings.workers, seed=seed) as judges:
+            for at, one in enumerate(first):
+                more[at].append(await _verdicts([source for _, source, _ in programs[at]], one.part, judges))
+    found = []
+    for at, one in enumerate(first):
+        repeated = tuple(
+            Repeated(name, (verdict, *(round_[index] for round_ in more[at])))
+            for index, (name, _, verdict) in enumerate(programs[at])
+        )
+        slowest_s = max(verdict.wall_s for each in repeated for verdict in each.verdicts)
+        found.append(replace(one, repeated=repeated, slowest_s=slowest_s))
+    return found
+
+
+async def _timed(one: PartVerdicts, judges: JudgePool, solution: str | None) -> PartVerdicts:
+    """With the time of each check alone, if the suite as a whole is slow."""
+    part = one.part
+    if one.slowest_s <= part.limits.wall_s * SLOW_SHARE:
+        return one
+    source = solution if solution is not None else one.trivial[0][0].source
+    alone: dict[str, float] = {}
+    for check_id in part.suite.check_ids[:_MAX_TIMED]:
+        verdict = await judges.judge(source, part.suite.select([check_id]), part.limits)
+        alone[check_id] = verdict.wall_s
+    return replace(one, alone_s=alone)
+
+
+async def _with_memorised(seen: Sequence[PartVerdicts], judges: JudgePool, model: str) -> list[PartVerdicts]:
+    """With the verdict of the held-out checks on a program that only knows the visible answers."""
+    parts: Mapping[str, PartVerdicts] = {one.part.name: one for one in seen}
+    if set(parts) != {"visible", "held_out"}:
+        return list(seen)
+    held_out = parts["held_out"].part
+    source = memorising(known_answers(parts["visible"].part.suite), shape_of(held_out.suite, model))
+    if source is None:
+        return list(seen)
+    verdict = await judges.judge(source, held_out.suite, held_out.limits)
+    return [replace(one, memorised=verdict) if one.part is held_out else one for one in seen]
+
+
+async def _mutant_verdicts(
+    changed: Sequence[Mutant], seen: Sequence[PartVerdicts], judges: JudgePool
+) -> tuple[MutantVerdict, ...]:
+    """Each mutant goes to the visible checks, and to the held-out ones if it survives them."""
+    killed: dict[int, str] = {}
+    for one in seen:
+        left = [number for number in range(len(changed)) if number not in killed]
+        verdicts = await _verdicts([changed[number].source for number in left], one.part, judges, _mutant_limits(one))
+        killed |= {number: one.part.name for number, verdict in zip(left, verdicts, strict=True) if not verdict.passed}
+    return tuple(MutantVerdict(mutant, killed.get(number)) for number, mutant in enumerate(changed))
+
+
+def _mutant_limits(one: PartVerdicts) -> Limits:
+    limits = one.part.limits
+    return replace(limits, wall_s=min(limits.wall_s, max(_MUTANT_MIN_S, one.slowest_s * _MUTANT_SLOWNESS)))
