@@ -76,8 +76,8 @@ class Judge:
             )
         self._sock.setblocking(False)
 
-    async def order(self, head: dict[str, object], program: bytes, jail: int) -> Report:
-        """Sends one order with the jail's socket and returns the report.
+    async def order(self, head: dict[str, object], program: bytes, jails: Sequence[int]) -> Report:
+        """Sends one order with the sockets of its jails and returns the report.
 
         Raises:
             JudgeLost: the judge died or does not answer.
@@ -87,7 +87,7 @@ class Judge:
         assert isinstance(wall_s, float)  # noqa: S101  the pool made it
         try:
             with anyio.fail_after(wall_s + _REPORT_GRACE_S):
-                await self._send(_HEADER.pack(len(body), len(program)) + body + program, jail)
+                await self._send(_HEADER.pack(len(body), len(program)) + body + program, jails)
                 (length,) = struct.unpack(">I", await self._exactly(4))
                 if length > _MAX_REPORT:
                     raise JudgeLost(f"a report of {length:,} bytes")
@@ -95,8 +95,8 @@ class Judge:
         except (OSError, TimeoutError) as error:
             raise JudgeLost(f"{type(error).__name__}: {error}") from error
 
-    async def _send(self, data: bytes, descriptor: int) -> None:
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))]
+    async def _send(self, data: bytes, descriptors: Sequence[int]) -> None:
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
         view = memoryview(data)
         while view:
             try:

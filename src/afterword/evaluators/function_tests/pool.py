@@ -6,14 +6,16 @@ A judge that dies is replaced and its verdict is reached again from the start; n
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
 import anyio
 
-from afterword.core.protocols import Sandbox
+from afterword.core.protocols import Peer, Sandbox
 from afterword.core.records import Feedback, Limits, RunResult
-from afterword.errors import BadTests
+from afterword.errors import BadTests, InputError
 from afterword.evaluators.function_tests import judges
 from afterword.evaluators.function_tests.judges import Judge, JudgeLost, Report
 from afterword.evaluators.function_tests.suite import Suite
@@ -27,11 +29,13 @@ class JudgePool:
     """Judges programs by suites. An async context manager; the sandbox stays the caller's.
 
     `seed` is that of what is random in tests (`random`, the order of sets): the same program gets the same verdict.
-    Another seed than usual shows checks that pass by luck.
+    Another seed than usual shows checks that pass by luck. `companions` is another sandbox, for tests that a model
+    wrote; with one sandbox for both, two verdicts could wait for each other's jails.
     """
 
-    def __init__(self, sandbox: Sandbox, *, workers: int = 2, seed: int = 0) -> None:
+    def __init__(self, sandbox: Sandbox, *, workers: int = 2, seed: int = 0, companions: Sandbox | None = None) -> None:
         self._sandbox = sandbox
+        self._companions = companions
         self._seed = seed
         self._free = anyio.Semaphore(workers)
         self._idle: list[Judge] = []
@@ -112,11 +116,13 @@ class JudgePool:
         }
         peer = await self._sandbox.open(source, limits)
         try:
-            jail = peer.detach()
-            try:
-                report = await judge.order(head, suite.program.dump(), jail)
-            finally:
-                os.close(jail)
+            async with self._companion(suite, limits) as companions:
+                jails = [one.detach() for one in (peer, *companions)]
+                try:
+                    report = await judge.order(head, suite.program.dump(), jails)
+                finally:
+                    for jail in jails:
+                        os.close(jail)
             if report.reason == "lost":
                 with anyio.move_on_after(_LAST_WORDS_S):
                     await peer.wait()  # the jail is ending by itself: let it say how
@@ -124,6 +130,21 @@ class JudgePool:
             with anyio.CancelScope(shield=True):
                 await peer.close()
         return report, await peer.wait()
+
+    @asynccontextmanager
+    async def _companion(self, suite: Suite, limits: Limits) -> AsyncIterator[tuple[Peer, ...]]:
+        """The jail of tests that are not trusted, if the suite has such."""
+        if not suite.companion:
+            yield ()
+            return
+        if self._companions is None:
+            raise InputError("this suite has tests that need a jail of their own; give the pool one (companions=…)")
+        peer = await self._companions.open(suite.companion, limits)
+        try:
+            yield (peer,)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await peer.close()
 
 
 def _no_source(source: str) -> str | None:

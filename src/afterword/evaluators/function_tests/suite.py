@@ -33,6 +33,8 @@ class Suite:
     """Why its checks depend on each other, if they do; such a suite cannot be split."""
     imports: tuple[str, ...] = ()
     """Modules that the tests import."""
+    companion: str = ""
+    """Code of tests that are not trusted, for a jail of its own."""
 
     @classmethod
     def from_source(cls, text: str, *, entry_point: str, file: Path | None = None) -> Suite:

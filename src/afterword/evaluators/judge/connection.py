@@ -253,7 +253,7 @@ class Connection(Codec):
     # -- values that are not plain data --
 
     def encode_other(self, value: object, depth: int) -> object:
-        number = number_of(value)
+        number = number_of(value) if self.remotes.owns(value) else None
         if number is not None:
             tag = "class" if isinstance(value, RemoteClass) else "h"
             if tag == "h":
@@ -267,7 +267,7 @@ class Connection(Codec):
         for base in BASES:
             if isinstance(value, base):
                 return self.encode(base_value(value, base), depth)
-        if callable(value) and not may_expose(value):
+        if callable(value) and (number_of(value) is not None or not may_expose(value)):
             return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
         if isinstance(value, Iterator):
             return ["it", self._callback(lambda: _next_item(value))]

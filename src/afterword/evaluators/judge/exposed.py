@@ -10,14 +10,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from afterword.evaluators.judge.remote import RemoteObject
 from afterword.sandbox.jail.codec import OPERATORS, SPECIAL_NAMES
 
 _CLOSED = (types.FrameType, types.TracebackType, types.CodeType, types.ModuleType)
 
 
 def may_expose(value: object) -> bool:
-    """Whether an object is an instance of a class that the test file defines."""
-    return type(value).__module__ == "tests"
+    """Whether an object is an instance of a class that the test file defines, or an object of another jail."""
+    return type(value).__module__ == "tests" or isinstance(value, RemoteObject)
 
 
 def specials_of(value: object) -> list[str]:
@@ -43,7 +44,7 @@ def accessor(target: Any) -> Callable[..., object]:
 
 
 def _attribute(target: Any, operation: str, name: str, value: object = None) -> object:
-    if type(name) is not str or name.startswith("__"):
+    if type(name) is not str or name.startswith(("__", "_aw_")):
         raise AttributeError(f"{name!r:.100} is not open to the program")
     if operation == "set":
         setattr(target, name, value)

@@ -53,6 +53,20 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Jailed:
+    """A test that is not trusted: a function of the code in a second jail."""
+
+    check_id: str
+    text: str
+    """The assertion as it is shown."""
+    name: str
+    """The function, which takes the program's entry point."""
+
+    def plain(self) -> tuple[str, str, str]:
+        return (self.check_id, self.text, self.name)
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """Tests in the form in which a judge runs them."""
 
@@ -68,6 +82,8 @@ class Program:
     items: tuple[Item, ...] = ()
     lines: tuple[str, ...] = ()
     """The test file, for messages."""
+    jailed: tuple[Jailed, ...] = ()
+    """Tests in a second jail, besides the rows."""
 
     def dump(self) -> bytes:
         """For the judge."""
@@ -81,6 +97,7 @@ class Program:
                 "code": self.code,
                 "items": [item.plain() for item in self.items],
                 "lines": self.lines,
+                "jailed": [test.plain() for test in self.jailed],
             }
         )
 
@@ -90,4 +107,5 @@ class Program:
         plain = marshal.loads(data)  # noqa: S302  from the main process only
         plain["rows"] = tuple(Row(*row) for row in plain["rows"])
         plain["items"] = tuple(Item(*item) for item in plain["items"])
+        plain["jailed"] = tuple(Jailed(*test) for test in plain["jailed"])
         return Program(**plain)

@@ -33,6 +33,11 @@ class Remotes:
         self._classes: dict[int, type] = {}
         self._generators: dict[int, tuple[object, int]] = {}
 
+    def owns(self, value: object) -> bool:
+        """Whether a remote object or class is one of this jail: where two jails take part, numbers mean two things."""
+        kind = value if isinstance(value, RemoteClass) else type(value)
+        return getattr(kind, "_aw_remotes", self) is self
+
     # -- attributes and calls --
 
     def get(self, target: object, name: str) -> object:

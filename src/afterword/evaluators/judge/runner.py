@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from afterword.evaluators.judge import minipytest, solution
@@ -50,8 +50,11 @@ class Order:
     seed: int
 
 
-def run(order: Order, jail: int, report: int) -> None:
-    """Reaches the verdict and reports it on `report`, a pipe to the judge."""
+def run(order: Order, jails: Sequence[int], report: int) -> None:
+    """Reaches the verdict and reports it on `report`, a pipe to the judge.
+
+    `jails` are the sockets of the program and, where tests are not trusted, of the tests.
+    """
     gc.disable()  # a collection would touch, and so copy, every page that the judge shares with this process
     signal.signal(signal.SIGALRM, _alarm)
     _limit_memory(order.memory_mb)
@@ -59,11 +62,11 @@ def run(order: Order, jail: int, report: int) -> None:
     random.seed(order.seed)  # the same program gets the same verdict
     program = Program.load(order.program)
     signal.setitimer(signal.ITIMER_REAL, order.wall_s, _ALARM_AGAIN_S)
-    connection = Connection(socket.socket(fileno=jail))
+    connection, *companions = [Connection(socket.socket(fileno=jail)) for jail in jails]
     checks = Checks(report, order.check_ids, program.lines, connection)
     reason, message = "", ""
     try:
-        reason, message = _judge(program, connection, checks)
+        reason, message = _judge(program, connection, companions, checks)
     except JailLost:
         reason = "lost"
     except Tampered as end:
@@ -98,7 +101,9 @@ def _limit_memory(memory_mb: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def _judge(program: Program, connection: Connection, checks: Checks) -> tuple[str, str]:
+def _judge(
+    program: Program, connection: Connection, companions: Sequence[Connection], checks: Checks
+) -> tuple[str, str]:
     problem = _load(connection)
     if problem is not None:
         return problem
@@ -108,8 +113,25 @@ def _judge(program: Program, connection: Connection, checks: Checks) -> tuple[st
         return "missing", f"the program does not define {', '.join(missing)}"
     if program.code is None:
         run_rows(program.rows, connection, checks)
-        return "", ""
+        return _run_jailed(program, found, connection, companions, checks)
     return _run_code(program, found, connection, checks)
+
+
+def _run_jailed(
+    program: Program,
+    found: Mapping[str, object],
+    connection: Connection,
+    companions: Sequence[Connection],
+    checks: Checks,
+) -> tuple[str, str]:
+    if not program.jailed:
+        return "", ""
+    from afterword.evaluators.judge.jailed import run_jailed
+
+    (companion,) = companions
+    if (problem := _load(companion)) is not None:
+        return "error", f"the tests cannot be loaded in their jail: {problem[1]}"
+    return run_jailed(program.jailed, connection, found[program.entry_point], companion, checks)
 
 
 def _load(connection: Connection) -> tuple[str, str] | None:

@@ -36,11 +36,11 @@ def serve(control: socket.socket) -> None:
     gc.freeze()
     tried: set[str] = set()
     while (received := _receive(control)) is not None:
-        order, preload, jail = received
+        order, preload, jails = received
         if new := [name for name in preload if name not in tried]:
             tried.update(new)
             _preload(new)
-        status, report = _verdict(control, order, jail, die_with_parent)
+        status, report = _verdict(control, order, jails, die_with_parent)
         body = json.dumps({"status": status}).encode() + b"\n" + report
         control.sendall(struct.pack(">I", len(body)) + body)
 
@@ -65,8 +65,8 @@ def _preload(names: list[str]) -> None:
     gc.freeze()
 
 
-def _receive(control: socket.socket) -> tuple[Order, list[str], int] | None:
-    data, descriptors, _, _ = socket.recv_fds(control, _HEADER.size, 1)
+def _receive(control: socket.socket) -> tuple[Order, list[str], list[int]] | None:
+    data, descriptors, _, _ = socket.recv_fds(control, _HEADER.size, 2)
     if not data:
         return None
     data += _exactly(control, _HEADER.size - len(data))
@@ -74,7 +74,7 @@ def _receive(control: socket.socket) -> tuple[Order, list[str], int] | None:
     head = json.loads(_exactly(control, head_length))
     program = _exactly(control, program_length)
     order = Order(program, tuple(head["check_ids"]), head["wall_s"], head["memory_mb"], head["seed"])
-    return order, head["preload"], descriptors[0]
+    return order, head["preload"], list(descriptors)
 
 
 def _exactly(control: socket.socket, count: int) -> bytes:
@@ -89,7 +89,7 @@ def _exactly(control: socket.socket, count: int) -> bytes:
 
 
 def _verdict(
-    control: socket.socket, order: Order, jail: int, die_with_parent: Callable[[], object]
+    control: socket.socket, order: Order, jails: list[int], die_with_parent: Callable[[], object]
 ) -> tuple[str, bytes]:
     reading, writing = os.pipe()
     runner = os.fork()
@@ -99,12 +99,13 @@ def _verdict(
             control.close()
             os.close(reading)
             silence()
-            run(order, jail, writing)
+            run(order, jails, writing)
         except BaseException:  # noqa: BLE001  told by the exit code
             os._exit(1)
         os._exit(0)
     os.close(writing)
-    os.close(jail)
+    for jail in jails:
+        os.close(jail)
     try:
         status, report = _collect(reading, control, order.wall_s + _GRACE_S)
     finally:
