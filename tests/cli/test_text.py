@@ -1,4 +1,5 @@
-from afterword.cli.text import counted, money, plain, shortened
+from afterword.cli.text import counted, findings, money, plain, shortened
+from afterword.core.records import CheckResult, Feedback
 
 
 def test_escape_sequences_and_bidirectional_marks_are_replaced() -> None:
@@ -31,3 +32,16 @@ def test_small_cost_is_not_zero() -> None:
 def test_counted_takes_the_plural() -> None:
     assert counted(1, "trial") == "1 trial"
     assert counted(1200, "trial") == "1,200 trials"
+
+
+def test_message_is_told_without_what_stands_beside_it() -> None:
+    def lines(reason: str, message: str) -> list[str]:
+        return findings(Feedback(False, 0.0, "isolated", reason, message, (CheckResult("test_a", False),)))
+
+    assert lines("failed", "0 of 1 checks passed; failed\ntest_a: 1 != 2") == ["test_a: 1 != 2"]
+    assert lines("timeout", "0 of 1 checks passed; timeout: over 5 s\ntest_a: not finished") == [
+        "over 5 s",
+        "test_a: not finished",
+    ]
+    assert lines("no_output", "The reply was empty.") == ["The reply was empty."]
+    assert lines("failed", "") == []

@@ -148,7 +148,7 @@ def terminal(
         stdin=slave,
         stdout=slave,
         stderr=slave,
-        env={**os.environ, "TERM": "xterm-256color", **(environment or {})},
+        env={**os.environ, "NO_COLOR": "", "TERM": "xterm-256color", **(environment or {})},
     )
     os.close(slave)
     try:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from afterword.cli.text import counted, money, plain, shortened
+from afterword.cli.text import counted, findings, money, plain, shortened
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Outcome, Reflection, StopReason, Trial, Usage
 from afterword.models.options import RetryNotice
@@ -87,8 +87,8 @@ class Display:
 
     def _trial_started(self, event: events.TrialStarted) -> None:
         self.rest()
-        told = f"  with {_lessons(event.lessons)}" if event.lessons else ""
-        self._line(f"trial {event.trial}{told}", style="bold")
+        lessons = f"  with {_lessons(event.lessons)}" if event.lessons else ""
+        self._line(f"trial {event.trial}{lessons}", style="bold")
         self._working("actor")
 
     def _evaluated(self, feedback: Feedback) -> None:
@@ -102,7 +102,7 @@ class Display:
             line.append(f"  failed: {shortened(', '.join(feedback.failed_ids), 100)}", style="dim")
         print_wrapped(self._console, line, "  ", hang=2)
         if not feedback.passed and feedback.message:
-            lines = _excerpt(feedback)
+            lines = findings(feedback)
             for shown in lines[:4]:
                 depth = len(shown) - len(shown.lstrip())
                 self._line(shortened(shown, 110), " " * (4 + min(depth, 8)), style="dim")
@@ -173,12 +173,6 @@ def print_wrapped(console: Console, text: Text, indent: str = "", *, hang: int =
 def _lessons(trials: tuple[int, ...]) -> str:
     numbers = ", ".join(str(trial) for trial in trials)
     return f"the lesson of trial {numbers}" if len(trials) == 1 else f"the lessons of trials {numbers}"
-
-
-def _excerpt(feedback: Feedback) -> list[str]:
-    """The lines of a message that say more than the line above them."""
-    lines = plain(feedback.message).strip().splitlines()
-    return lines[1:] if feedback.checks and len(lines) > 1 and "checks passed" in lines[0] else lines
 
 
 def score(feedback: Feedback) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import typer
 from afterword.cli import options
 from afterword.cli.in_order import in_order
 from afterword.cli.jsonl import Row, field, read_rows
-from afterword.cli.text import shortened
+from afterword.cli.text import findings, shortened
 from afterword.core.records import Feedback, Limits
 from afterword.errors import Fault, InputError
 
@@ -174,10 +175,18 @@ def _json_line(case: Case, verdict: Verdict) -> str:
 
 
 def _text_line(case: Case, verdict: Verdict, differs: bool) -> str:
+    """One line that fits the terminal, where there is one."""
+    columns = shutil.get_terminal_size((132, 24)).columns
+    name_columns = max(8, min(32, columns - 40))
+    name = f"{shortened(case.id, name_columns):<{name_columns}}"
     if isinstance(verdict, Fault):
-        return f"? {shortened(case.id, 40):<32} faulted  {shortened(str(verdict), 70)}"
+        return _with_detail(f"? {name} faulted", str(verdict), columns)
     mark = "✓" if verdict.passed else "✗"
     counts = f"{verdict.checks_passed}/{len(verdict.checks)}"
-    note = "  NOT AS EXPECTED" if differs else ""
-    detail = "" if verdict.passed else f"  {shortened(verdict.message, 70)}"
-    return f"{mark} {shortened(case.id, 40):<32} {verdict.reason:<12} {counts:>7}{note}{detail}"
+    line = f"{mark} {name} {verdict.reason:<12} {counts:>7}{'  NOT AS EXPECTED' if differs else ''}"
+    return line if verdict.passed else _with_detail(line, " ".join(findings(verdict)), columns)
+
+
+def _with_detail(line: str, detail: str, columns: int) -> str:
+    room = min(70, columns - len(line) - 2)
+    return f"{line}  {shortened(detail, room)}" if detail and room >= 16 else line

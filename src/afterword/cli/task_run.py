@@ -118,7 +118,9 @@ def show_program(console: Console, best: Trial) -> None:
     console.print()
     print_wrapped(console, Text(label, style="bold" if best.feedback.passed else "bold red"))
     if console.is_terminal:
-        console.print(Syntax(code, "python", background_color="default").highlight(code), soft_wrap=True)
+        coloured = Syntax(code, "python", background_color="default").highlight(code)
+        coloured.rstrip()
+        console.print(coloured, soft_wrap=True)
     else:
         console.print(Text(code), soft_wrap=True)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from afterword.core.records import Feedback
+
 _KEPT = {"\n", "\t"}
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
@@ -23,6 +25,15 @@ def shortened(text: str, characters: int) -> str:
     """One line of at most so many characters, with a mark where it was cut."""
     line = " ".join(plain(text).split())
     return line if len(line) <= characters else f"{line[: characters - 1]}…"
+
+
+def findings(feedback: Feedback) -> list[str]:
+    """The lines of a message, without what stands beside them on the screen: the counts and the reason."""
+    lines = plain(feedback.message).strip().splitlines()
+    if not lines or not feedback.checks or "checks passed; " not in lines[0]:
+        return lines
+    why = lines[0].partition(f"; {feedback.reason}")[2].removeprefix(": ")
+    return [why, *lines[1:]] if why else lines[1:]
 
 
 def money(cost_usd: float | None) -> str:
