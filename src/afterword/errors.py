@@ -23,6 +23,7 @@
         │   ├── ServerFault            still 5xx after all tries
         │   ├── RequestRejected        the provider refuses the request's form (another 4xx)
         │   └── MalformedReply         an answer that is not what the protocol says
+        ├── NoOwnTests             the test writer wrote no test that can be used
         ├── SandboxFault           the jail broke: no verdict
         ├── ResetFault             the reset did not bring back the first state
         └── ComponentFault         an actor, evaluator or reflector raised
@@ -163,6 +164,18 @@ class RequestRejected(ModelFault):
 
 class MalformedReply(ModelFault):
     """The answer is not what the protocol says."""
+
+
+class NoOwnTests(Fault):
+    """A model was asked for tests and wrote none that can be used: there is nothing to judge by."""
+
+    def __init__(self, task: str, model: str) -> None:
+        self.task = task
+        self.model = model
+        super().__init__(
+            f"{model} wrote no usable test for {task!r}: expected plain asserts on the entry point; "
+            "choose another --test-writer-model or give visible checks"
+        )
 
 
 class SandboxFault(Fault):

@@ -5,6 +5,7 @@ Nothing here builds a long text to cut it afterwards: values come from a program
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
@@ -16,6 +17,9 @@ from afterword.sandbox.jail.codec import BASES
 MAX_VALUE = 2_000
 MAX_LINE = 300
 _MAX_LEVELS = 8
+_ADDRESS = re.compile(
+    r" at 0x[0-9a-f]{6,16}(?=>)"
+)  # another one each time, and the same program gets the same messages
 _MAX_HEX = 60
 
 
@@ -95,7 +99,7 @@ def show(value: object, limit: int = MAX_VALUE) -> str:
 
 def _other(value: object) -> str:
     try:
-        return repr(value)
+        return _ADDRESS.sub("", repr(value))
     except Exception as error:  # noqa: BLE001  recorded as the text
         return f"<{type(value).__name__} object whose repr raises {type(error).__name__}>"
 

@@ -6,29 +6,32 @@ passes each call on, and takes what the test does in the end, return or raise, a
 
 from __future__ import annotations
 
+from collections import deque
+
 from afterword.evaluators.judge.checks import Checks
 from afterword.evaluators.judge.connection import CannotCross, Connection
-from afterword.evaluators.judge.display import cut, show, show_call, show_error, show_result
+from afterword.evaluators.judge.display import cut, show, show_call, show_error
 from afterword.evaluators.judge.ends import DeadlinePassed, JailLost, VerdictEnd
 from afterword.evaluators.judge.program import Jailed
 from afterword.evaluators.judge.remotes import origin_of
 
 _MAX_TEXT = 500
+_MAX_SHOWN = 300
+_SHOWN_CALLS = 3
 
 
 def run_jailed(
     tests: tuple[Jailed, ...], program: Connection, candidate: object, jail: Connection, checks: Checks
 ) -> tuple[str, str]:
     """Runs the wanted tests. Returns why the verdict ended early, or two empty texts."""
-    forwarded = _Forwarded(candidate)
     for test in tests:
         if test.check_id not in checks.wanted:
             continue
         checks.current = test.check_id
         program.calls.clear()
-        forwarded.raised = None
+        forwarded = _Forwarded(candidate, program)
         try:
-            _run_one(test, program, forwarded, jail, checks)
+            _run_one(test, forwarded, jail, checks)
         except VerdictEnd as end:
             if end is forwarded.raised:
                 raise  # the program's own end: lost, tampered, out of time
@@ -37,50 +40,54 @@ def run_jailed(
 
 
 class _Forwarded:
-    """The program's function as a test may call it; it remembers what the last call raised."""
+    """The program's function as a test may call it; it remembers the last calls and what the last one raised."""
 
-    def __init__(self, target: object) -> None:
-        self._target = target
+    def __init__(self, target: object, program: Connection) -> None:
         self.raised: BaseException | None = None
+        self.calls: deque[str] = deque(maxlen=_SHOWN_CALLS)
+        self._target = target
+        self._program = program
+        self.__name__ = str(getattr(target, "__name__", "the program's function"))
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         try:
             if not callable(self._target):
-                raise TypeError(f"{show(self._target, _MAX_TEXT)} is not callable")
+                raise TypeError(f"{show(self._target, _MAX_SHOWN)} is not callable")
             result: object = self._target(*args, **kwargs)
-            return result
+        except VerdictEnd as end:
+            self.raised = end
+            raise
         except BaseException as error:
             self.raised = error
+            self._remember(f"raised {show_error(error)}")
             raise
+        self._remember(f"returned {show(result, _MAX_SHOWN)}")
+        return result
+
+    def _remember(self, ended: str) -> None:
+        if self._program.calls:
+            self.calls.append(f"  {show_call(self._program, self._program.calls[-1])} {ended}")
 
 
-def _run_one(test: Jailed, program: Connection, forwarded: _Forwarded, jail: Connection, checks: Checks) -> None:
+def _run_one(test: Jailed, forwarded: _Forwarded, jail: Connection, checks: Checks) -> None:
+    tail: list[str] = []
     try:
         parts = jail.request("call", test.name, [jail.encode(forwarded)], [])
-        value = jail.result(parts, [forwarded])
+        if jail.result(parts, [forwarded]) is None:
+            checks.record(test.check_id, "passed")
+            return
+        result, tail = "error", ["  the test did not end as a test does"]
     except VerdictEnd:
         raise
     except BaseException as error:  # noqa: BLE001  becomes the result of the check
-        by_program = error is forwarded.raised
-        failed = type(error) is AssertionError and not by_program
-        tail = [] if failed else [f"  {show_error(error) if by_program else _test_error(error)}"]
-        result = "failed" if failed else "memory" if by_program and isinstance(error, MemoryError) else "error"
-        checks.record(test.check_id, result, _message(test, program, tail))
-        return
-    if value is None:
-        checks.record(test.check_id, "passed")
-    else:
-        checks.record(test.check_id, "error", _message(test, program, ["  the test did not end as a test does"]))
-
-
-def _message(test: Jailed, program: Connection, tail: list[str]) -> str:
-    """The assertion, the last calls on the program with what they gave, and what else is known."""
-    lines = [cut(test.text, _MAX_TEXT)]
-    for call in program.calls:
-        result = show_result(program, call)
-        ended = f"returned {result}" if result is not None else f"raised {call.raised or 'an error'}"
-        lines.append(f"  {show_call(program, call)} {ended}")
-    return "\n".join(lines + tail)
+        if error is forwarded.raised:
+            result = "memory" if isinstance(error, MemoryError) else "error"
+            tail = [] if forwarded.calls else [f"  {show_error(error)}"]
+        elif type(error) is AssertionError:
+            result = "failed"
+        else:
+            result, tail = "error", [f"  {_test_error(error)}"]
+    checks.record(test.check_id, result, "\n".join([cut(test.text, _MAX_TEXT), *forwarded.calls, *tail]))
 
 
 def _test_error(error: BaseException) -> str:

@@ -1,0 +1,108 @@
+"""Own tests as the visible evaluator of the loop: written once before the first trial, the same for all trials."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from afterword.core.effects import Effects
+from afterword.core.protocols import EvaluateContext
+from afterword.core.records import CheckResult, Feedback, Limits, Task
+from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.families.programming.actor import entry_point_of
+from afterword.families.programming.own_tests.plain import OwnTest
+from afterword.families.programming.own_tests.suite import suite_of
+
+MAX_MESSAGE = 4_000
+_PRINTED = "\nthe program printed (untrusted text):\n"
+_NOT_REACHED = "not reached"
+
+Write = Callable[[Task, Effects], Awaitable[tuple[OwnTest, ...]]]
+"""Has the tests of a task written, e.g. `write_tests` with a model."""
+
+
+@dataclass(frozen=True)
+class OwnTests:
+    """Judges a program by tests that a model wrote.
+
+    The program has no way to the tests, yet what they expect is a model's opinion: `trust` is `model`.
+    """
+
+    tests: tuple[OwnTest, ...]
+    entry_point: str
+    pool: JudgePool
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def suite(self) -> Suite:
+        """The tests as a judge runs them."""
+        return suite_of(self.tests, self.entry_point)
+
+    @property
+    def check_ids(self) -> tuple[str, ...]:
+        return self.suite.check_ids
+
+    async def evaluate(self, context: EvaluateContext) -> Feedback:
+        """The verdict; its message lists the tests that passed, and those that failed with what they saw.
+
+        Raises:
+            SandboxFault: no verdict could be reached.
+        """
+        feedback = await FunctionTests(self.suite, self.pool, self.limits).evaluate(context)
+        return replace(feedback, trust="model", message="" if feedback.passed else self._message(feedback))
+
+    def _message(self, feedback: Feedback) -> str:
+        """As the paper's feedback: tests that passed, tests that failed with the actual values."""
+        head, printed, output = feedback.message.partition(_PRINTED)
+        lines = [head.split("\n", 1)[0]]
+        judged = [pair for pair in zip(feedback.checks, self.tests, strict=True) if pair[0].message != _NOT_REACHED]
+        passed = [f"  {test.text}" for check, test in judged if check.passed]
+        failed = [_failed(check, test) for check, test in judged if not check.passed]
+        if passed:
+            lines += ["tests passed:", *passed]
+        if failed:
+            lines += ["tests failed:", *failed]
+        missed = [check.id for check in feedback.checks if not check.passed and check.message == _NOT_REACHED]
+        if missed and judged:
+            lines.append(f"not reached: {', '.join(missed)}")
+        return _cut("\n".join(lines) + printed + output)
+
+
+@dataclass(frozen=True)
+class UnwrittenTests:
+    """Own tests before they are written; the loop has them written once, before the first trial."""
+
+    write: Write
+    pool: JudgePool
+    limits: Limits = field(default_factory=Limits)
+    written: Callable[[tuple[OwnTest, ...]], None] | None = None
+    """Told of the tests, whether a model wrote them now or a recorder gave them back."""
+    check_ids: tuple[str, ...] = ()
+
+    async def prepare(self, task: Task, effects: Effects) -> OwnTests:
+        """The evaluator with its tests.
+
+        Raises:
+            NoOwnTests: the model wrote none that can be used.
+        """
+        tests = await self.write(task, effects)
+        if self.written is not None:
+            self.written(tests)
+        return OwnTests(tests, entry_point_of(task), self.pool, self.limits)
+
+    async def evaluate(self, context: EvaluateContext) -> Feedback:
+        """Has tests written for this one verdict; the loop prepares instead."""
+        evaluator = await self.prepare(context.task, context.effects)
+        return await evaluator.evaluate(context)
+
+
+def _failed(check: CheckResult, test: OwnTest) -> str:
+    """A failed test: its id, what it is about, the assertion and the values."""
+    about = f" ({test.description})" if test.description else ""
+    message = check.message if test.text in check.message else f"{test.text}\n  {check.message}"
+    return f"{check.id}{about}: {message}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}[… {len(text) - MAX_MESSAGE:,} characters cut …]"
