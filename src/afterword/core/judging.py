@@ -15,6 +15,9 @@ from afterword.core.protocols import EvaluateContext, Evaluator, Preparable
 from afterword.core.records import Acceptance, CheckResult, Feedback, Status, Task, Trajectory, Trial
 from afterword.errors import BudgetExhausted
 
+NO_VERDICT = "no_verdict"
+"""The reason of a held-out verdict that was not given, e.g. by a person who skipped it."""
+
 
 async def prepare(task: Task, evaluator: Evaluator, effects: Effects) -> Evaluator:
     """The evaluator of all trials; one that is to be prepared for the task is prepared here, once."""
@@ -34,7 +37,7 @@ async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, eff
 
 
 async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
-    """The held-out verdict; None if it needs a model that the budget can no longer pay."""
+    """The held-out verdict; None if it was skipped, or needs a model that the budget can no longer pay."""
     if trial.trajectory.end == "no_output":
         acceptance = Acceptance(False, 0, len(held_out.check_ids), "exact", "no_output")
     else:
@@ -43,6 +46,8 @@ async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects
         try:
             verdict = await guard("held-out evaluator", Feedback, held_out.evaluate, context)
         except BudgetExhausted:
+            return None
+        if verdict.reason == NO_VERDICT:
             return None
         total = len(verdict.checks) or 1
         passed = verdict.checks_passed if verdict.checks else int(verdict.passed)

@@ -14,8 +14,8 @@ from typing import Literal
 End = Literal["finished", "stuck", "step_limit", "no_output"]
 """How a trajectory ended."""
 
-Trust = Literal["isolated", "shared_process", "exit_code", "exact", "environment", "model"]
-"""How a verdict was reached, from a jail of its own down to a model's opinion."""
+Trust = Literal["isolated", "shared_process", "exit_code", "exact", "environment", "person", "model"]
+"""How a verdict was reached, from a jail of its own down to a person's word and a model's opinion."""
 
 Status = Literal["accepted", "rejected", "unverified", "gave_up", "faulted"]
 
