@@ -123,12 +123,12 @@ async def open_sandbox(
         await _interpreter(python), workers or os.cpu_count() or 1, tuple(readable), environment or {}, tuple(preload)
     )
     if level is not None:
-        _refuse_weak(level, allow_weak, why="it was asked for")
+        _refuse_weak(level, allow_weak, found=repr(level))
     candidates = [level] if level is not None else list(_LEVELS)
     reasons: list[str] = []
     for candidate in candidates:
         if level is None and candidate not in STRONG:
-            _refuse_weak(candidate, allow_weak, why="; ".join(reasons))
+            _refuse_weak(candidate, allow_weak, found=f"none that works here ({'; '.join(reasons)})")
         proved = _proved(candidate, options)
         try:
             sandbox = await proved.__aenter__()
@@ -158,10 +158,10 @@ async def _report(level: Level, options: Options) -> LevelReport:
         return LevelReport(level, works=False, why_not=str(fault))
 
 
-def _refuse_weak(level: Level, allow_weak: bool, *, why: str) -> None:
+def _refuse_weak(level: Level, allow_weak: bool, *, found: str) -> None:
     if level not in STRONG and not allow_weak:
         raise InputError(
-            f"expected an isolation level that keeps a hostile program in, found only {level!r} ({why}); "
+            f"expected an isolation level that keeps a hostile program in, found {found}; "
             "make one work (`afterword doctor` tells how) or accept the risk with --allow-weak-isolation"
         )
 

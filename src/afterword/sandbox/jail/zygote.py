@@ -61,15 +61,19 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     program.forget_own_variables()
     _preload((*_PRELOAD.split(), *strings["preload"]))
     readable = view.readable_paths(strings["readable"], toolchain=toolchain)
+    folders = cast("Mapping[str, str]", message["cgroups"])
+    parent = int(str(message["parent"]))
+    if folders:
+        parent = _leave_a_sweeper(list(folders.values()), parent)
     with open("/proc/self/oom_score_adj", "w") as file:  # the cells inherit it: rather they than anything of the host
         file.write("500")
-    group = ControlGroup(cast("Mapping[str, str]", message["cgroups"]))
+    group = ControlGroup(folders)
     group.join()
     others = limits.processes_of_user()
     namespaces.enter(namespaces.Host(readable, strings["hidden"]))
     child = os.fork()
     if child:
-        _watch(control, child, int(str(message["parent"])))
+        _watch(control, child, parent)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
     pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     has_proc = namespaces.settle()
@@ -111,6 +115,41 @@ def _preload(names: Sequence[str]) -> None:
             importlib.import_module(name)
         except ImportError:
             continue
+
+
+def _leave_a_sweeper(folders: Sequence[str], main_process: int) -> int:
+    """Goes on in a child, and leaves this process outside to remove the control groups when all is over.
+
+    The main process removes them too, but not when it is killed. Returns this process's id to the child.
+    """
+    own_id = os.getpid()
+    child = os.fork()
+    if child == 0:
+        return own_id
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGKILL))
+    syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != main_process:
+        os.kill(child, signal.SIGKILL)
+    os.closerange(0, 1024)
+    os.waitpid(child, 0)
+    deadline = time.monotonic() + _SWEEP_WITHIN_S
+    while any(not _removed(folder) for folder in folders) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os._exit(0)
+
+
+_SWEEP_WITHIN_S = 3.0
+
+
+def _removed(folder: str) -> bool:
+    """A group is busy until the last of its processes is gone."""
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _watch(control: socket.socket, child: int, parent: int) -> NoReturn:
