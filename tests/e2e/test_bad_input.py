@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,16 +151,6 @@ def test_no_such_folder(tmp_path: Path, afterword: Command) -> None:
 def test_file_instead_of_a_folder(tmp_path: Path, afterword: Command) -> None:
     task = write_task(tmp_path / "task")
     refused(run(afterword, tmp_path, task / "task.toml"), "expected a task folder", repr(str(task)))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_folder_that_cannot_be_read(tmp_path: Path, afterword: Command) -> None:
-    task = write_task(tmp_path / "task")
-    task.chmod(0)
-    try:
-        refused(run(afterword, tmp_path, task), str(task))
-    finally:
-        task.chmod(0o700)
 
 
 def test_endless_device_as_a_file_is_refused(tmp_path: Path, afterword: Command) -> None:

@@ -6,6 +6,7 @@ Exit codes: 0 accepted or unverified, 1 rejected or gave up, 2 bad usage or bad 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -52,6 +53,9 @@ def afterword(
 
 def main(arguments: list[str] | None = None) -> Never:
     """Runs the command line and exits."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # ✓ and a program's text must not fail in an old locale
     sys.exit(exit_code_of(arguments))
 
 
