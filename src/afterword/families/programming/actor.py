@@ -13,6 +13,7 @@ from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import ActContext, Model
 from afterword.core.records import Feedback, Step, Task, Trajectory, Trial
 from afterword.families.programming.extraction import extract_code
+from afterword.families.programming.file_reply import extract_file
 from afterword.templates import render
 
 _PACKAGE = "afterword.families.programming"
@@ -48,7 +49,12 @@ class ProgramActor:
 
     def request(self, context: ActContext) -> ChatRequest:
         """The request of a trial: what stays the same first, the lessons last."""
-        system = render(_PACKAGE, "actor_system.jinja", {"kind": kind_of(context.task)})
+        file = file_of(context.task)
+        system = (
+            render(_PACKAGE, "actor_system.jinja", {"kind": kind_of(context.task)})
+            if file is None
+            else render(_PACKAGE, "actor_file_system.jinja", {"file": file, "language": language_of(context.task)})
+        )
         # A sampling arm would get the same answer again from a provider that honours seeds.
         sampled = bool(self.temperature)
         return ChatRequest(
@@ -70,16 +76,23 @@ class ProgramActor:
             "instructions": task.instructions.strip(),
             "signature": fence(signature, "python") if signature else "",
             "entry_point": entry_point_of(task),
-            "previous": self._previous(context.previous) if context.previous is not None else None,
+            "file": file_of(task),
+            "content": self._content(task) if context.previous is None else "",
+            "previous": self._previous(context.previous, task) if context.previous is not None else None,
             "lessons": lessons,
         }
         return render(_PACKAGE, "actor_task.jinja", values)
 
-    def _previous(self, trial: Trial) -> dict[str, object]:
+    def _content(self, task: Task) -> str:
+        """What stands in the file now, where the program is a file."""
+        content = task.inputs.get("content")
+        return fence(cut(content, self.bounds.code), language_of(task)) if isinstance(content, str) else ""
+
+    def _previous(self, trial: Trial, task: Task) -> dict[str, object]:
         code = trial.trajectory.output
         return {
             "number": trial.number,
-            "code": fence(cut(code, self.bounds.code), "python") if code.strip() else "",
+            "code": fence(cut(code, self.bounds.code), language_of(task)) if code.strip() else "",
             "report": report_of(trial.feedback, self.bounds.feedback),
         }
 
@@ -101,6 +114,17 @@ def entry_point_of(task: Task) -> str:
     return str(task.inputs.get("entry_point", ""))
 
 
+def file_of(task: Task) -> str | None:
+    """The file that the program is written to, where a command judges it; None for function tests."""
+    file = task.inputs.get("file")
+    return file if isinstance(file, str) else None
+
+
+def language_of(task: Task) -> str:
+    """The tag of the program's fenced block; empty where it is not known."""
+    return str(task.inputs.get("language", "python"))
+
+
 def signature_of(task: Task) -> str | None:
     """The line or lines that the program has to begin its definition with, if the task states them."""
     signature = task.inputs.get("signature")
@@ -119,8 +143,18 @@ def _read(reply: Reply, task: Task, max_tokens: int) -> Trajectory:
     if reply.finish == "length":
         detail = f"The reply was cut at {max_tokens} tokens before it was complete: write a shorter program, no prose."
         return Trajectory("", steps, "no_output", detail)
+    if (file := file_of(task)) is not None:
+        return _read_file(reply.text, file, task, steps)
     code = extract_code(reply.text, entry_point_of(task), signature_of(task))
     if code is None:
         detail = "The reply held no program: it has to hold the complete module in a ```python block."
         return Trajectory("", steps, "no_output", detail)
     return Trajectory(code, steps)
+
+
+def _read_file(text: str, file: str, task: Task, steps: tuple[Step, ...]) -> Trajectory:
+    content = extract_file(text, file, language_of(task), entry_point_of(task))
+    if content is None:
+        detail = f"The reply held no file: it has to hold the complete {file} in one fenced block."
+        return Trajectory("", steps, "no_output", detail)
+    return Trajectory(content, steps)

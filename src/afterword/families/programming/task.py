@@ -10,6 +10,7 @@ from pathlib import Path
 
 from afterword.core.records import Limits, Task
 from afterword.errors import InputError
+from afterword.evaluators.command import CommandCheck
 from afterword.evaluators.function_tests import Suite
 
 
@@ -29,6 +30,12 @@ class ProgrammingTask:
     """What the held-out verdict may use; None: the same."""
     python: Path | None = None
     """The interpreter that runs the program; None: the one that runs this."""
+    command: CommandCheck | None = None
+    """The visible checks where a command judges; `visible` is None then."""
+    held_out_command: CommandCheck | None = None
+    """The held-out check where a command judges; `held_out` is None then."""
+    held_out_asked: bool = False
+    """A person is asked for the held-out verdict of a judge elsewhere."""
 
     @property
     def checks(self) -> Suite:

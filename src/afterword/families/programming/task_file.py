@@ -10,11 +10,13 @@ import keyword
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from afterword.errors import InputError
 from afterword.evaluators.function_tests.source import parse
+from afterword.families.programming.command_task import TABLES, wrong_in_table
 from afterword.files import read_bounded
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ _KEYS = {
     "memory_mb": "a whole number of megabytes",
     "split": "a number between 0 and 1",
     "seed": "a whole number",
+    "held_out": 'the word "ask"',
+    "check": "a table: [check]",
+    "held_out_check": "a table: [held_out_check]",
 }
 _REQUIRED_EXAMPLES = {
     "id": 'id = "my-task"',
@@ -118,6 +123,9 @@ class _Checked:
 
     def _explain(self, detail: ErrorDetails) -> NoReturn:
         key = str(detail["loc"][0])
+        if key in TABLES and len(detail["loc"]) > 1:
+            key = f"{key}.{detail['loc'][1]}"
+            self._fail(wrong_in_table(detail), key)
         if detail["type"] == "extra_forbidden":
             close = difflib.get_close_matches(key, _KEYS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known keys are {', '.join(_KEYS)}"
@@ -132,6 +140,12 @@ class _Checked:
         if not parsed.instructions.strip():
             self._fail("instructions are empty; say what the program has to do", "instructions")
         name = parsed.entry_point
+        if not name and parsed.check is not None:
+            return
+        if not name and "entry_point" not in self._values:
+            self._fail(
+                f"the key 'entry_point' is missing; add a line such as: {_REQUIRED_EXAMPLES['entry_point']}", None
+            )
         if not name.isidentifier() or keyword.iskeyword(name):
             self._fail(f"entry_point must be a Python name, found {name!r}; change it", "entry_point")
         if parsed.language not in LANGUAGES:
@@ -163,7 +177,8 @@ class _Checked:
             )
         if not signature.endswith((":", '"""', "'''")):
             signature += ":"
-        body = "\n    pass\n"
+        last = signature.rpartition("\n")[2]
+        body = f"\n{last[: len(last) - len(last.lstrip())]}    pass\n"  # also below the method of a class
         try:
             parse(signature + body, self._path)
         except InputError:
@@ -185,5 +200,24 @@ class _Checked:
         raise InputError(message, file=self._path, line=None if key is None else self._line_of(key))
 
     def _line_of(self, key: str) -> int | None:
-        pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
-        return next((number for number, line in enumerate(self._lines, start=1) if pattern.match(line)), None)
+        return line_of(self._lines, key)
+
+
+def line_of(lines: Sequence[str], key: str) -> int | None:
+    """The line of a key, or of `table.key`; of the table where the key is not there."""
+    table, _, name = key.rpartition(".")
+    if not table:
+        return _find(lines, key, 0)
+    head = next((number for number, line in enumerate(lines, start=1) if _is_head(line, table)), None)
+    head = head or _find(lines, table, 0)
+    return head if head is None else _find(lines, name, head) or head
+
+
+def _is_head(line: str, table: str) -> bool:
+    return re.match(rf"\s*\[\s*{re.escape(table)}\s*\]", line) is not None
+
+
+def _find(lines: Sequence[str], key: str, after: int) -> int | None:
+    pattern = re.compile(rf"\s*(?:\[+\s*)?[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
+    numbered = enumerate(lines[after:], start=after + 1)
+    return next((number for number, line in numbered if pattern.match(line)), None)

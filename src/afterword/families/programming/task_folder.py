@@ -9,6 +9,7 @@ import ast
 import difflib
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite, split
 from afterword.evaluators.function_tests.source import parse
 from afterword.families.programming.case_file import read_cases
+from afterword.families.programming.command_task import command_inputs, read_commands, refuse_two_judges
+from afterword.families.programming.examples_in_statement import examples_suite
 from afterword.families.programming.task import ProgrammingTask, task_inputs
-from afterword.families.programming.task_file import read_task_file, read_text
+from afterword.families.programming.task_file import line_of, read_task_file, read_text
 
 if TYPE_CHECKING:
     from afterword.families.programming.task_schema import TaskFile
@@ -36,12 +39,17 @@ def load_task_folder(path: Path) -> ProgrammingTask:
         InputError: something is missing, broken or contradictory; the message names file, line and remedy.
     """
     _refuse_no_folder(path)
-    stated = read_task_file(path / "task.toml")
+    file = path / "task.toml"
+    stated = read_task_file(file)
     _refuse_misnamed(path)
     visible_file, held_out_file = _find(path, _VISIBLE), _find(path, _HELD_OUT)
-    if visible_file is None:
+    commands = read_commands(stated, file, partial(line_of, read_text(file, "").split("\n")))
+    refuse_two_judges(stated, file, visible_file, held_out_file)
+    if visible_file is None and commands.visible is None:
         _refuse_unread(path)
     visible = None if visible_file is None else _read_suite(visible_file, stated)
+    if visible is None and commands.visible is None:
+        visible = examples_suite(stated.instructions, stated.entry_point, stated.signature, file)
     held_out = None if held_out_file is None else _read_suite(held_out_file, stated)
     if stated.split is not None:
         _refuse_split(path, visible_file, held_out_file)
@@ -49,9 +57,22 @@ def load_task_folder(path: Path) -> ProgrammingTask:
         _refuse_same(visible_file, held_out_file)
     if visible is not None and stated.split is not None:
         visible, held_out = split(visible, stated.split, stated.seed)
-    task = Task(stated.id, stated.instructions, task_inputs(stated.entry_point, stated.signature))
+    inputs = {
+        **task_inputs(stated.entry_point, stated.signature),
+        **command_inputs(commands, stated.language),
+    }
     limits = Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb)
-    return ProgrammingTask(task, visible, held_out, limits, python=stated.python)
+    return ProgrammingTask(
+        Task(stated.id, stated.instructions, inputs),
+        visible,
+        held_out,
+        commands.limits or limits,
+        commands.held_out_limits or (limits if commands.visible is not None else None),
+        python=stated.python,
+        command=commands.visible,
+        held_out_command=commands.held_out,
+        held_out_asked=stated.held_out == "ask",
+    )
 
 
 def _refuse_split(path: Path, visible: Path | None, held_out: Path | None) -> None:
