@@ -44,7 +44,10 @@ FOLDERS: dict[str, tuple[Break, tuple[str, ...]]] = {
     "unknown language": (lambda f: add(f, 'language = "cobol"\n'), ("task.toml:4:", "cobol", "python")),
     "no such interpreter": (lambda f: add(f, 'python = "no/python"\n'), ("task.toml:4:", "no/python")),
     "split beside held-out tests": (lambda f: add(f, "split = 0.3\n"), ("task.toml", "split")),
-    "no checks": (lambda f: (f / "visible_tests.py").unlink(), ("held_out_tests.py", "visible")),
+    "split of no visible checks": (
+        lambda f: ((f / "visible_tests.py").unlink(), add(f, "split = 0.3\n")),
+        ("task.toml", "split"),
+    ),
     "empty tests": (lambda f: (f / "visible_tests.py").write_text(""), ("visible_tests.py", "empty")),
     "broken tests": (lambda f: (f / "visible_tests.py").write_text(VISIBLE + "def (\n"), ("visible_tests.py:18:",)),
     "no check in the tests": (

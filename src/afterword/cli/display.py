@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
@@ -9,6 +11,7 @@ from rich.text import Text
 from afterword.cli.text import counted, findings, money, plain, shortened
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Outcome, Reflection, StopReason, Trial, Usage
+from afterword.families.programming.own_tests import OwnTest
 from afterword.models.options import RetryNotice
 
 MEANINGS = {
@@ -72,6 +75,13 @@ class Display:
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
         self._working(f"starting {shortened(model, 60)}")
+
+    def tests_written(self, tests: Sequence[OwnTest]) -> None:
+        """Shows the tests that a model wrote."""
+        self.rest()
+        self._line(f"{counted(len(tests), 'test')} written", style="bold")
+        for test in tests:
+            self._line(shortened(test.text, 110), "    ", style="dim")
 
     def draft(self, text: str) -> None:
         """Shows a drafted lesson to the person who is asked about it."""

@@ -15,6 +15,13 @@ ApiKey = Annotated[str | None, typer.Option(help="Better set in the environment,
 ReflectorModel = Annotated[str | None, typer.Option(help="Another model for the lessons.")]
 Temperature = Annotated[str | None, typer.Option(help="Of the actor: 0 to 2, or none. [0; retry: 0.7]")]
 ReflectorTemperature = Annotated[str | None, typer.Option(help="Of the reflector: 0 to 2, or none. [0.2]")]
+OwnTests = Annotated[
+    bool, typer.Option("--own-tests", help="Let a model write the visible tests, as it does where a task has none.")
+]
+WriterModel = Annotated[str | None, typer.Option("--test-writer-model", help="Another model for own tests.")]
+WriterTemperature = Annotated[
+    str | None, typer.Option("--test-writer-temperature", help="Of the test writer: 0 to 2, or none. [0.2]")
+]
 Price = Annotated[str | None, typer.Option(help="IN,OUT in USD per million tokens, where the price is not known.")]
 CallTimeout = Annotated[float, typer.Option(help="Most seconds of one model call.")]
 RequestsPerMinute = Annotated[int | None, typer.Option(help="Most model calls a minute.")]

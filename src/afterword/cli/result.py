@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from afterword.core.records import Outcome, Trial, Usage
+
+if TYPE_CHECKING:
+    from afterword.families.programming.own_tests import OwnTest
 
 ACCEPTED = 0
 FAILED = 1
 FAULTED = 3
 
 
-def outcome_json(outcome: Outcome) -> dict[str, object]:
-    """The outcome as plain data. The held-out check shows in counts only."""
+def outcome_json(outcome: Outcome, own_tests: Sequence[OwnTest] = ()) -> dict[str, object]:
+    """The outcome as plain data, with the tests that a model wrote for it. The held-out check shows in counts only."""
     acceptance = outcome.acceptance
     total = outcome.total_usage
     best = outcome.best
+    written = [{"text": test.text, "description": test.description} for test in own_tests]
     return {
         "task": outcome.task_id,
         "status": outcome.status,
@@ -43,6 +48,7 @@ def outcome_json(outcome: Outcome) -> dict[str, object]:
         "fault": None
         if outcome.fault is None
         else {"kind": outcome.fault.kind, "message": outcome.fault.message, "trial": outcome.fault.trial},
+        **({"own_tests": written} if written else {}),
     }
 
 

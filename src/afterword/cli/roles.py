@@ -1,6 +1,6 @@
 """Which model plays which role, from the options of a command line.
 
-Actor and reflector have a model and a temperature each; what is not said for the reflector is as for the actor.
+Each role has a model and a temperature; what is not said for the reflector or the test writer is as for the actor.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ REFLECTOR_TEMPERATURE = 0.2
 """As in the paper's logs."""
 SAMPLING_TEMPERATURE = 0.7
 """Retrying a deterministic attempt is no baseline."""
+WRITER_TEMPERATURE = 0.2
+"""As in the paper's logs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class ModelChoice:
     temperature: str | None = None
     """A number, or `none` for a model that refuses one."""
     reflector_temperature: str | None = None
+    test_writer_model: str | None = None
+    test_writer_temperature: str | None = None
     price: str | None = None
     timeout_s: float = 300.0
     requests_per_minute: int | None = None
@@ -52,6 +56,7 @@ class Roles:
 
     actor: Role
     reflector: Role
+    test_writer: Role
     warning: str | None = None
     """What a person should know before money is spent."""
 
@@ -64,20 +69,26 @@ def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryN
     """
     actor_name = choice.model or default_model_name()
     reflector_name = choice.reflector_model or actor_name
-    actor_provider, reflector_provider = (split_name(name)[0] for name in (actor_name, reflector_name))
+    writer_name = choice.test_writer_model or actor_name
+    providers = [split_name(name)[0] for name in (actor_name, reflector_name, writer_name)]
     sampled = strategy is Strategy.RETRY
     temperature = _temperature("--temperature", choice.temperature, SAMPLING_TEMPERATURE if sampled else 0.0)
     # The address and the key are the actor's provider's if it takes any; another one finds its own in the environment.
-    addressed = actor_provider if actor_provider in ("openai", "anthropic") else reflector_provider
+    addressed = next((provider for provider in providers if provider in ("openai", "anthropic")), providers[1])
     warning = None
     if sampled and temperature == 0:
         warning = "retry at temperature 0 gives the same attempt again; it samples at 0.7 by default"
     return Roles(
-        actor=Role(actor_name, _options(choice, on_retry, addressed=actor_provider == addressed), temperature),
+        actor=Role(actor_name, _options(choice, on_retry, addressed=providers[0] == addressed), temperature),
         reflector=Role(
             reflector_name,
-            _options(choice, on_retry, addressed=reflector_provider == addressed),
+            _options(choice, on_retry, addressed=providers[1] == addressed),
             _temperature("--reflector-temperature", choice.reflector_temperature, REFLECTOR_TEMPERATURE),
+        ),
+        test_writer=Role(
+            writer_name,
+            _options(choice, on_retry, addressed=providers[2] == addressed),
+            _temperature("--test-writer-temperature", choice.test_writer_temperature, WRITER_TEMPERATURE),
         ),
         warning=warning,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
@@ -16,6 +16,9 @@ from afterword.core.records import Strategy
 from afterword.core.stopping import Plateau
 from afterword.errors import InputError
 
+if TYPE_CHECKING:
+    from afterword.families.programming.own_tests import OwnTest
+
 
 def run(
     task: Annotated[Path, typer.Argument(help="A task folder; `afterword new` makes one.", metavar="TASK")],
@@ -25,6 +28,9 @@ def run(
     reflector_model: options.ReflectorModel = None,
     temperature: options.Temperature = None,
     reflector_temperature: options.ReflectorTemperature = None,
+    own_tests: options.OwnTests = False,
+    test_writer_model: options.WriterModel = None,
+    test_writer_temperature: options.WriterTemperature = None,
     max_trials: options.MaxTrials = 4,
     memory: options.MemorySize = 1,
     strategy: options.StrategyName = Strategy.LAST_ATTEMPT_AND_REFLEXION,
@@ -66,6 +72,8 @@ def run(
         reflector_model=reflector_model,
         temperature=temperature,
         reflector_temperature=reflector_temperature,
+        test_writer_model=test_writer_model,
+        test_writer_temperature=test_writer_temperature,
         price=price,
         timeout_s=timeout_s,
         requests_per_minute=requests_per_minute,
@@ -84,12 +92,14 @@ def run(
         record=record,
         ask=ask,
         allow_weak_isolation=allow_weak_isolation,
+        own_tests=own_tests,
     )
     console = Console(stderr=as_json)
-    outcome = anyio.run(run_task, settings, console)
+    written: list[OwnTest] = []
+    outcome = anyio.run(run_task, settings, console, written.extend)
     best = outcome.best
     if as_json:
-        sys.stdout.write(json.dumps(outcome_json(outcome)) + "\n")
+        sys.stdout.write(json.dumps(outcome_json(outcome, written)) + "\n")
     elif best is not None and out is None:
         show_program(console, best)
     if out is not None and best is not None:

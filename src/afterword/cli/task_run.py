@@ -5,8 +5,10 @@ Apart from the command, so that `demo` runs a task exactly as `run` does.
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -15,20 +17,25 @@ from rich.text import Text
 
 from afterword.cli.ask import AskingReflector, read_line
 from afterword.cli.display import Display, print_wrapped
-from afterword.cli.roles import ModelChoice, Roles, roles_of
+from afterword.cli.roles import ModelChoice, Role, Roles, roles_of
 from afterword.cli.text import counted, plain
 from afterword.core.budget import Allowance
 from afterword.core.memory import SlidingWindow
-from afterword.core.protocols import Model, Reflector, StopRule
+from afterword.core.protocols import Evaluator, Model, Reflector, Sandbox, StopRule
 from afterword.core.records import Outcome, Strategy, Trial
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, UnknownPrice
 from afterword.evaluators.function_tests import FunctionTests, JudgePool
 from afterword.families.programming.actor import ProgramActor
+from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
 from afterword.families.programming.reflection import program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.models import open_models
+from afterword.models.opening import Models
 from afterword.sandbox import STRONG, open_sandbox
+
+Told = Callable[[Sequence[OwnTest]], None]
+"""Gets the tests that a model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,8 @@ class RunSettings:
     record: Path | None = None
     ask: bool = False
     allow_weak_isolation: bool = False
+    own_tests: bool = False
+    """Whether a model writes the visible tests also where the task has some."""
 
     def __post_init__(self) -> None:
         for option, value in (
@@ -60,8 +69,8 @@ class RunSettings:
             raise InputError(f"--ask is about lessons, and the strategy {self.strategy} has none; choose another one")
 
 
-async def run_task(settings: RunSettings, console: Console) -> Outcome:
-    """Runs the loop on a task folder, telling on `console` what happens.
+async def run_task(settings: RunSettings, console: Console, written: Told | None = None) -> Outcome:
+    """Runs the loop on a task folder, telling on `console` what happens; `written` gets the tests a model wrote.
 
     Raises:
         InputError: the folder, an option or a file is wrong; nothing was spent yet, unless a script or a
@@ -69,6 +78,7 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
         Fault: a model cannot be reached at all, or no sandbox works.
     """
     task = load_task_folder(settings.folder)
+    own = _has_own_tests(task, settings)
     display = Display(console)
     roles = roles_of(settings.models, settings.strategy, display.retried)
     async with AsyncExitStack() as stack:
@@ -77,34 +87,31 @@ async def run_task(settings: RunSettings, console: Console) -> Outcome:
         sandbox = await stack.enter_async_context(
             open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
         )
-        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1))
-        await _refuse_broken_tests(task, judges)
+        companions = await stack.enter_async_context(_companions(task, settings)) if own else None
+        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1, companions=companions))
+        await _refuse_broken_tests(task, judges, own_tests=own)
         models = await stack.enter_async_context(open_models(record=settings.record))
         actor_model = await models.open(roles.actor.name, options=roles.actor.options, role="actor")
-        reflector: Reflector | None = None
         in_use: list[Model] = [actor_model]
-        if settings.strategy.reflects:
-            model = await models.open(roles.reflector.name, options=roles.reflector.options, role="reflector")
-            in_use.append(model)
-            reflector = program_reflector(model, roles.reflector.temperature)
-            if settings.ask:
-                reflector = AskingReflector(reflector, display.draft, read_line)
+        reflector = await _reflector(settings, roles.reflector, models, in_use, display)
+        writer = None
+        if own:
+            writer = await models.open(roles.test_writer.name, options=roles.test_writer.options, role="test_writer")
+            in_use.append(writer)
         _refuse_unknown_prices(in_use, settings.allowance)
         display.rest()
         # Only now: what is refused leaves its one line alone.
-        _say_what_runs(console, task, roles, settings, sandbox.isolation)
+        _say_what_runs(console, task, roles, settings, sandbox.isolation, own_tests=own)
         loop = Reflexion(
             ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
-            FunctionTests(task.checks, judges, task.limits),
+            _evaluator(task, judges, writer, roles.test_writer.temperature, _teller(display, written)),
             reflector,
             strategy=settings.strategy,
             memory=SlidingWindow(settings.memory),
             max_trials=settings.max_trials,
             allowance=settings.allowance,
             stop=settings.stop,
-            held_out=None
-            if task.held_out is None
-            else FunctionTests(task.held_out, judges, task.held_out_limits or task.limits),
+            held_out=_held_out(task, judges),
         )
         return await loop.run(task.task, seed=settings.seed, events=display)
 
@@ -126,14 +133,16 @@ def show_program(console: Console, best: Trial) -> None:
 
 
 def _say_what_runs(
-    console: Console, task: ProgrammingTask, roles: Roles, settings: RunSettings, isolation: str
+    console: Console, task: ProgrammingTask, roles: Roles, settings: RunSettings, isolation: str, *, own_tests: bool
 ) -> None:
     """The first lines: which model, which task, how it is judged."""
     reflector = f", lessons by {roles.reflector.name}" if roles.reflector.name != roles.actor.name else ""
     said = "" if settings.models.model else "  (the default; choose with --model or AFTERWORD_MODEL)"
     console.print(Text(plain(f"model {roles.actor.name}{reflector}{said}")), highlight=False, soft_wrap=True)
     held_out = f"{len(task.held_out.check_ids)} held out" if task.held_out is not None else "none held out"
-    judged = f"{counted(len(task.checks.check_ids), 'visible check')}, {held_out}"
+    by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
+    visible = f"own tests{by}" if own_tests else counted(len(task.checks.check_ids), "visible check")
+    judged = f"{visible}, {held_out}"
     limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')}"
     print_wrapped(console, Text(plain(f"task  {task.task.id}: {judged}; {limit}")), hang=6)
     weak = f"isolation is {isolation!r}, which does not keep a hostile program in" if isolation not in STRONG else None
@@ -141,10 +150,62 @@ def _say_what_runs(
         print_wrapped(console, Text(f"warning: {warning}", style="yellow"), hang=2)
 
 
-async def _refuse_broken_tests(task: ProgrammingTask, judges: JudgePool) -> None:
+def _has_own_tests(task: ProgrammingTask, settings: RunSettings) -> bool:
+    """Whether a model writes the visible tests; refuses options that would then do nothing."""
+    own = settings.own_tests or task.visible is None
+    if not own and (settings.models.test_writer_model or settings.models.test_writer_temperature):
+        raise InputError("the task has visible checks, so no model writes any; add --own-tests to have it so")
+    language = task.task.inputs.get("language")
+    if own and language != "python":
+        raise InputError(f"a model writes tests for Python programs only, found {language!r}; add visible checks")
+    return own
+
+
+async def _reflector(
+    settings: RunSettings, role: Role, models: Models, in_use: list[Model], display: Display
+) -> Reflector | None:
+    if not settings.strategy.reflects:
+        return None
+    model = await models.open(role.name, options=role.options, role="reflector")
+    in_use.append(model)
+    reflector = program_reflector(model, role.temperature)
+    return AskingReflector(reflector, display.draft, read_line) if settings.ask else reflector
+
+
+def _held_out(task: ProgrammingTask, judges: JudgePool) -> FunctionTests | None:
+    if task.held_out is None:
+        return None
+    return FunctionTests(task.held_out, judges, task.held_out_limits or task.limits)
+
+
+def _teller(display: Display, written: Told | None) -> Told:
+    def told(tests: Sequence[OwnTest]) -> None:
+        display.tests_written(tests)
+        if written is not None:
+            written(tests)
+
+    return told
+
+
+def _evaluator(
+    task: ProgrammingTask, judges: JudgePool, writer: Model | None, temperature: float | None, told: Told
+) -> Evaluator:
+    """What the loop is judged by: the task's visible checks, or tests that the writer writes."""
+    if writer is None:
+        return FunctionTests(task.checks, judges, task.limits)
+    write = partial(write_tests, model=writer, settings=TestWriting(temperature))
+    return UnwrittenTests(write, judges, task.limits, told)
+
+
+def _companions(task: ProgrammingTask, settings: RunSettings) -> AbstractAsyncContextManager[Sandbox]:
+    """The jail of tests that are not trusted."""
+    return open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
+
+
+async def _refuse_broken_tests(task: ProgrammingTask, judges: JudgePool, *, own_tests: bool) -> None:
     """Runs the tests once against an empty function, before money is spent: they must at least be able to fail."""
     stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
-    for suite in (task.checks, task.held_out):
+    for suite in (None if own_tests else task.visible, task.held_out):
         if suite is None:
             continue
         verdict = await judges.judge(stub, suite, task.limits)

@@ -53,16 +53,16 @@ class OwnTests:
         return replace(feedback, trust="model", message="" if feedback.passed else self._message(feedback))
 
     def _message(self, feedback: Feedback) -> str:
-        """As the paper's feedback: tests that passed, tests that failed with the actual values."""
+        """As the paper's feedback: tests that failed, with the actual values, and tests that passed."""
         head, printed, output = feedback.message.partition(_PRINTED)
         lines = [head.split("\n", 1)[0]]
         judged = [pair for pair in zip(feedback.checks, self.tests, strict=True) if pair[0].message != _NOT_REACHED]
         passed = [f"  {test.text}" for check, test in judged if check.passed]
         failed = [_failed(check, test) for check, test in judged if not check.passed]
-        if passed:
-            lines += ["tests passed:", *passed]
         if failed:
             lines += ["tests failed:", *failed]
+        if passed:
+            lines += ["tests passed:", *passed]
         missed = [check.id for check in feedback.checks if not check.passed and check.message == _NOT_REACHED]
         if missed and judged:
             lines.append(f"not reached: {', '.join(missed)}")

@@ -39,7 +39,7 @@ class TestWriting:
 
 
 async def write_tests(
-    task: Task, model: Model, effects: Effects, settings: TestWriting | None = None
+    task: Task, effects: Effects, model: Model, settings: TestWriting | None = None
 ) -> tuple[OwnTest, ...]:
     """Has tests written for a task and returns those that are kept, in the order in which the model wrote them.
 
