@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 FINDINGS = 1
 SOLUTION_FILE = "solution.py"
 _MAX_MESSAGE = 300
+_MAX_NAME = 40
+_WITH_A_SOLUTION = "with a right program (--solution FILE) this also shows which small mistakes no check notices"
+_ONLY_WHEN_IT_PASSES = "which small mistakes no check notices is shown once the solution passes"
 _NAMES = {"visible": "visible", "held_out": "held out"}
 
 
@@ -138,22 +141,26 @@ def _as_text(seen: Examination, found: Sequence[Finding]) -> str:
     warnings = len(found) - errors
     rest = f", {counted(warnings, 'warning')}" if warnings else ""
     lines.append(f"{counted(errors, 'finding')}{rest}" if errors else f"the checks are fine{rest}")
-    if seen.mutants is None and all(one.solution is None for one in seen.parts):
-        lines.append("with a right program (--solution FILE) this also shows which small mistakes no check notices")
+    if seen.mutants is None:
+        given = any(one.solution is not None for one in seen.parts)
+        lines.append(_ONLY_WHEN_IT_PASSES if given else _WITH_A_SOLUTION)
     return plain("\n".join(lines)) + "\n"
 
 
 def _table(seen: Examination) -> list[str]:
-    """A row for each program with how many checks it passes; the solution first."""
+    """A row for each program that passes something, with how many checks it passes; the solution first."""
     columns = {one.part.name: dict(_rows(one)) for one in seen.parts}
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
+    shown = [name for at, name in enumerate(names) if at == 0 or any(_counts(name, columns))]
     rows = [["a program that", *(_NAMES[part] for part in columns)]]
-    for name in names:
+    for name in shown:
         cells = [
-            f"{_count(column[name])} of {len(column[name].checks)}" if name in column else ""
+            f"{_count(column[name])} of {len(column[name].checks)}" if name in column else "-"
             for column in columns.values()
         ]
-        rows.append([shortened(name, 40), *cells])
+        rows.append([shortened(name, _MAX_NAME), *cells])
+    if len(shown) < len(names):
+        rows.append([f"{counted(len(names) - len(shown), 'other trivial program')}", *("0" for _ in columns)])
     if seen.mutants:
         total = len(seen.mutants)
         cells = [f"{_killed(seen, 'visible')} of {total}", f"{_killed(seen)} of {total}"]
@@ -163,6 +170,10 @@ def _table(seen: Examination) -> list[str]:
         "  " + "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
         for row in rows
     ]
+
+
+def _counts(name: str, columns: Mapping[str, Mapping[str, Feedback]]) -> list[int]:
+    return [_count(column[name]) for column in columns.values() if name in column]
 
 
 def _line(finding: Finding) -> str:

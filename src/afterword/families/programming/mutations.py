@@ -78,7 +78,19 @@ class Change:
         old = self.place.node
         if isinstance(self.new, ast.Pass):
             return f"the guard `if {_text(old.test)}` removed" if isinstance(old, ast.If) else f"`{_text(old)}` removed"
+        if isinstance(old, ast.Constant) and isinstance(self.place.holder, (ast.expr, ast.AugAssign)):
+            before, after = self._around(old), self._around(self.new)
+            if before != after:  # else the difference was cut off
+                return f"`{before}` → `{after}`"
         return f"`{_text(old)}` → `{_text(self.new)}`"
+
+    def _around(self, node: ast.AST) -> str:
+        """The text of what holds the place, with this node in it."""
+        self.place.put(node)
+        try:
+            return _text(self.place.holder)
+        finally:
+            self.place.put(self.place.node)
 
 
 def changes_of(tree: ast.Module) -> Iterator[Change]:
@@ -133,7 +145,7 @@ def _statements(node: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
     if isinstance(node, ast.AugAssign):
         if (other := _other_operator(node.op, node.target, node.value)) is not None:
             yield "arithmetic", ast.AugAssign(node.target, other, node.value)
-    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+    elif isinstance(node, ast.Return) and node.value is not None and not _is_nothing(node.value):
         yield "return", ast.Return(None)
     elif isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _EXITS):
         yield "guard", ast.Pass()
@@ -235,8 +247,9 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_nothing(node: ast.expr) -> bool:
+    """None, or False, which hardly any test tells from None."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def _text(node: ast.AST) -> str:

@@ -123,17 +123,24 @@ def _repeated_programs(one: PartVerdicts, solution: str | None) -> list[tuple[st
 async def _again(
     first: Sequence[PartVerdicts], sandbox: Sandbox, settings: Settings, solution: str | None
 ) -> list[PartVerdicts]:
-    seeds = random.Random(settings.seed).sample(range(1, 2**32), settings.repeats - 1)  # noqa: S311  no secret
+    """With further verdicts on a few programs, each round of them under a seed of its own."""
     programs = [_repeated_programs(one, solution) for one in first]
-    more: list[list[list[Feedback]]] = [[] for _ in first]
-    for seed in seeds:
-        async with JudgePool(sandbox, workers=settings.workers, seed=seed) as judges:
-            for at, one in enumerate(first):
-                more[at].append(await _verdicts([source for _, source, _ in programs[at]], one.part, judges))
+    free = anyio.Semaphore(settings.workers)
+
+    def round_under(seed: int) -> Callable[[], Awaitable[list[list[Feedback]]]]:
+        async def judged() -> list[list[Feedback]]:
+            async with free, JudgePool(sandbox, workers=1, seed=seed) as judges:
+                sources = [[source for _, source, _ in asked] for asked in programs]
+                return [await _verdicts(asked, one.part, judges) for one, asked in zip(first, sources, strict=True)]
+
+        return judged
+
+    seeds = random.Random(settings.seed).sample(range(1, 2**32), settings.repeats - 1)  # noqa: S311  no secret
+    rounds = await _all([round_under(seed) for seed in seeds])
     found = []
     for at, one in enumerate(first):
         repeated = tuple(
-            Repeated(name, (verdict, *(round_[index] for round_ in more[at])))
+            Repeated(name, (verdict, *(verdicts[at][index] for verdicts in rounds)))
             for index, (name, _, verdict) in enumerate(programs[at])
         )
         slowest_s = max(verdict.wall_s for each in repeated for verdict in each.verdicts)
