@@ -44,10 +44,7 @@ FOLDERS: dict[str, tuple[Break, tuple[str, ...]]] = {
     "unknown language": (lambda f: add(f, 'language = "cobol"\n'), ("task.toml:4:", "cobol", "python")),
     "no such interpreter": (lambda f: add(f, 'python = "no/python"\n'), ("task.toml:4:", "no/python")),
     "split beside held-out tests": (lambda f: add(f, "split = 0.3\n"), ("task.toml", "split")),
-    "split of no visible checks": (
-        lambda f: ((f / "visible_tests.py").unlink(), add(f, "split = 0.3\n")),
-        ("task.toml", "split"),
-    ),
+    "split of no visible checks": (lambda f: only_split(f), ("task.toml", "split")),
     "empty tests": (lambda f: (f / "visible_tests.py").write_text(""), ("visible_tests.py", "empty")),
     "broken tests": (lambda f: (f / "visible_tests.py").write_text(VISIBLE + "def (\n"), ("visible_tests.py:18:",)),
     "no check in the tests": (
@@ -105,6 +102,11 @@ FOLDERS: dict[str, tuple[Break, tuple[str, ...]]] = {
 def add(folder: Path, line: str) -> None:
     file = folder / "task.toml"
     file.write_text(file.read_text() + line)
+
+
+def only_split(folder: Path) -> None:
+    (folder / "visible_tests.py").unlink()
+    add(folder, "split = 0.3\n")
 
 
 def replaced_by_folder(file: Path) -> None:
