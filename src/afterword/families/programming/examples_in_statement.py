@@ -21,8 +21,8 @@ _MAX_NESTING = 40
 _TOLERANCE = 1e-5
 """Judges of such problems take floats within this distance, and statements show five digits."""
 
-_LABEL = re.compile(r"^[\s>*_#-]*(?P<name>input|output)\b[\s*_]*(?::[\s*_]*(?P<rest>.*)|)$", re.IGNORECASE)
-_END = re.compile(r"^[\s>*_#-]*(?:explanation|example|note|constraints?|follow[- ]?up)\b", re.IGNORECASE)
+_LABEL = re.compile(r"^[\s>*_#`-]*(?P<name>input|output)\b[\s*_`]*(?::[\s*_]*(?P<rest>.*)|)$", re.IGNORECASE)
+_END = re.compile(r"^[\s>*_#`-]*(?:explanation|example|note|constraints?|follow[- ]?up)\b", re.IGNORECASE)
 _BOTH = re.compile(r"^(?P<input>.*\binput\b.*?)\s+(?P<output>\**output\b[\s*_]*:.*)$", re.IGNORECASE)
 _NAMED = re.compile(r"\s*[A-Za-z_]\w*\s*=")
 _TRACEBACK = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)")
