@@ -5,8 +5,8 @@ Apart from the command, so that `demo` runs a task exactly as `run` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,11 @@ from afterword.core.protocols import Evaluator, Model, Reflector, Sandbox, StopR
 from afterword.core.records import Outcome, Strategy, Trial
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, UnknownPrice
+from afterword.evaluators.command import AskedVerdict
 from afterword.evaluators.function_tests import FunctionTests, JudgePool
 from afterword.families.programming.actor import ProgramActor
+from afterword.families.programming.command_task import prepared_evaluators, told_judges
+from afterword.families.programming.language_task import LanguageEvaluators, language_evaluators
 from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
 from afterword.families.programming.reflection import program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
@@ -87,9 +90,12 @@ async def run_task(settings: RunSettings, console: Console, written: Told | None
         sandbox = await stack.enter_async_context(
             open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
         )
+        native = await stack.enter_async_context(_native(task, settings))
         companions = await stack.enter_async_context(_companions(task, settings)) if own else None
         judges = await stack.enter_async_context(JudgePool(sandbox, workers=1, companions=companions))
         await _refuse_broken_tests(task, judges, own_tests=own)
+        asked = AskedVerdict(display.program, partial(read_line, initial=""))
+        command, outside = await prepared_evaluators(task, sandbox, asked)
         models = await stack.enter_async_context(open_models(record=settings.record))
         actor_model = await models.open(roles.actor.name, options=roles.actor.options, role="actor")
         in_use: list[Model] = [actor_model]
@@ -104,14 +110,16 @@ async def run_task(settings: RunSettings, console: Console, written: Told | None
         _say_what_runs(console, task, roles, settings, sandbox.isolation, own_tests=own)
         loop = Reflexion(
             ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
-            _evaluator(task, judges, writer, roles.test_writer.temperature, _teller(display, written)),
+            command
+            or (None if native is None else native.visible)
+            or _evaluator(task, judges, writer, roles.test_writer.temperature, _teller(display, written)),
             reflector,
             strategy=settings.strategy,
             memory=SlidingWindow(settings.memory),
             max_trials=settings.max_trials,
             allowance=settings.allowance,
             stop=settings.stop,
-            held_out=_held_out(task, judges),
+            held_out=outside or (_held_out(task, judges) if native is None else native.held_out),
         )
         return await loop.run(task.task, seed=settings.seed, events=display)
 
@@ -139,10 +147,9 @@ def _say_what_runs(
     reflector = f", lessons by {roles.reflector.name}" if roles.reflector.name != roles.actor.name else ""
     said = "" if settings.models.model else "  (the default; choose with --model or AFTERWORD_MODEL)"
     console.print(Text(plain(f"model {roles.actor.name}{reflector}{said}")), highlight=False, soft_wrap=True)
-    held_out = f"{len(task.held_out.check_ids)} held out" if task.held_out is not None else "none held out"
     by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
-    visible = f"own tests{by}" if own_tests else counted(len(task.checks.check_ids), "visible check")
-    judged = f"{visible}, {held_out}"
+    visible, held_out = told_judges(task)
+    judged = f"{f'own tests{by}' if own_tests else visible}, {held_out}"
     limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')}"
     print_wrapped(console, Text(plain(f"task  {task.task.id}: {judged}; {limit}")), hang=6)
     weak = f"isolation is {isolation!r}, which does not keep a hostile program in" if isolation not in STRONG else None
@@ -152,7 +159,9 @@ def _say_what_runs(
 
 def _has_own_tests(task: ProgrammingTask, settings: RunSettings) -> bool:
     """Whether a model writes the visible tests; refuses options that would then do nothing."""
-    own = settings.own_tests or task.visible is None
+    if settings.own_tests and task.command is not None:
+        raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
+    own = settings.own_tests or (task.visible is None and task.native is None and task.command is None)
     if not own and (settings.models.test_writer_model or settings.models.test_writer_temperature):
         raise InputError("the task has visible checks, so no model writes any; add --own-tests to have it so")
     language = task.task.inputs.get("language")
@@ -176,6 +185,16 @@ def _held_out(task: ProgrammingTask, judges: JudgePool) -> FunctionTests | None:
     if task.held_out is None:
         return None
     return FunctionTests(task.held_out, judges, task.held_out_limits or task.limits)
+
+
+@asynccontextmanager
+async def _native(task: ProgrammingTask, settings: RunSettings) -> AsyncIterator[LanguageEvaluators | None]:
+    """The evaluators of a task in another language than Python; None for the others."""
+    if task.native is None:
+        yield None
+        return
+    async with language_evaluators(task, allow_weak=settings.allow_weak_isolation) as evaluators:
+        yield evaluators
 
 
 def _teller(display: Display, written: Told | None) -> Told:

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
 
 from afterword.errors import InputError
-from afterword.evaluators.function_tests.suite import Suite
+
+
+class Divisible(Protocol):
+    """Checks of one file, of whichever language."""
+
+    @property
+    def check_ids(self) -> tuple[str, ...]: ...
+
+    @property
+    def shared_state(self) -> tuple[str, ...]: ...
+
+    @property
+    def file(self) -> Path | None: ...
+
+    def select(self, ids: Sequence[str]) -> Self: ...
+
+
+Checks = TypeVar("Checks", bound=Divisible)
 
 MIN_CHECKS = 4
 
 
-def split(suite: Suite, share: float, seed: int) -> tuple[Suite, Suite]:
+def split(suite: Checks, share: float, seed: int) -> tuple[Checks, Checks]:
     """(visible, held out), with about `share` of the checks held out and at least one on each side.
 
     The same seed gives the same division.

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from afterword.errors import InputError, NoTests
 from afterword.evaluators.function_tests.compile import compile_humaneval, compile_source
@@ -80,7 +81,7 @@ class Suite:
             raise NoTests("the tests define no check; add a test function or an assert", file=file)
         return cls(program.entry_point, program.check_ids, program, file, text, shared, imports)
 
-    def select(self, ids: Sequence[str]) -> Suite:
+    def select(self, ids: Sequence[str]) -> Self:
         """The same tests with only these checks judged.
 
         Raises:

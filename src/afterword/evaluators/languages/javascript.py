@@ -47,6 +47,7 @@ class JavaScript:
     name = "javascript"
     title = "JavaScript"
     suffix = ".js"
+    signature_form = "function {name}(…)"
     fences: Sequence[str] = ("javascript", "js", "node", "cjs", "mjs")
     advice = (
         "It is loaded by Node.js as a CommonJS module and read by its exports: end it with `module.exports = { … }`. "

@@ -128,6 +128,11 @@ class Language(Protocol):
         """What the actor has to know of how its program is used."""
         ...
 
+    @property
+    def signature_form(self) -> str:
+        """What a signature looks like, with `{name}` in it."""
+        ...
+
     def find_toolchain(self) -> Toolchain:
         """Raises InputError where it is absent."""
         ...

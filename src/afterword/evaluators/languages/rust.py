@@ -34,6 +34,7 @@ class Rust:
     name = "rust"
     title = "Rust"
     suffix = ".rs"
+    signature_form = "fn {name}(…) -> …"
     fences: Sequence[str] = ("rust", "rs")
     advice = (
         "Only the standard library and safe Rust are there: `unsafe` does not compile, and overflow panics. "

@@ -6,14 +6,17 @@ It is the paper's coding agent. What a trial hands to the next is decided by the
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from afterword.core.bounds import cut, fence, quote_untrusted
 from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import ActContext, Model
 from afterword.core.records import Feedback, Step, Task, Trajectory, Trial
+from afterword.evaluators.languages import LANGUAGES, Language
 from afterword.families.programming.extraction import extract_code
 from afterword.families.programming.file_reply import extract_file
+from afterword.families.programming.language_reply import extract_program
 from afterword.templates import render
 
 _PACKAGE = "afterword.families.programming"
@@ -49,12 +52,7 @@ class ProgramActor:
 
     def request(self, context: ActContext) -> ChatRequest:
         """The request of a trial: what stays the same first, the lessons last."""
-        file = file_of(context.task)
-        system = (
-            render(_PACKAGE, "actor_system.jinja", {"kind": kind_of(context.task)})
-            if file is None
-            else render(_PACKAGE, "actor_file_system.jinja", {"file": file, "language": language_of(context.task)})
-        )
+        system = _system_prompt(context.task)
         # A sampling arm would get the same answer again from a provider that honours seeds.
         sampled = bool(self.temperature)
         return ChatRequest(
@@ -74,7 +72,7 @@ class ProgramActor:
         values = {
             "kind": kind_of(task),
             "instructions": task.instructions.strip(),
-            "signature": fence(signature, "python") if signature else "",
+            "signature": fence(signature, language_of(task)) if signature else "",
             "entry_point": entry_point_of(task),
             "file": file_of(task),
             "content": self._content(task) if context.previous is None else "",
@@ -95,6 +93,15 @@ class ProgramActor:
             "code": fence(cut(code, self.bounds.code), language_of(task)) if code.strip() else "",
             "report": report_of(trial.feedback, self.bounds.feedback),
         }
+
+
+def _system_prompt(task: Task) -> str:
+    if (file := file_of(task)) is not None:
+        return render(_PACKAGE, "actor_file_system.jinja", {"file": file, "language": language_of(task)})
+    if (language := other_language_of(task)) is not None:
+        values = {"title": language.title, "kind": kind_of(task), "tag": language.fences[0], "advice": language.advice}
+        return render(_PACKAGE, "actor_language_system.jinja", values)
+    return render(_PACKAGE, "actor_system.jinja", {"kind": kind_of(task)})
 
 
 def report_of(feedback: Feedback, limit: int) -> str:
@@ -125,6 +132,11 @@ def language_of(task: Task) -> str:
     return str(task.inputs.get("language", "python"))
 
 
+def other_language_of(task: Task) -> Language | None:
+    """The language of a program that is not Python and is judged by tests in its own language."""
+    return LANGUAGES.get(language_of(task)) if file_of(task) is None else None
+
+
 def signature_of(task: Task) -> str | None:
     """The line or lines that the program has to begin its definition with, if the task states them."""
     signature = task.inputs.get("signature")
@@ -132,24 +144,34 @@ def signature_of(task: Task) -> str | None:
 
 
 def kind_of(task: Task) -> str:
-    """`class` or `function`, as the signature says."""
-    return "class" if (signature_of(task) or "").lstrip().startswith("class ") else "function"
+    """`class`, `type` or `function`, as the signature says."""
+    signature = (signature_of(task) or "").lstrip()
+    if re.search(r"^(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait|union)\s", signature, re.MULTILINE):
+        return "type"
+    return "class" if signature.startswith("class ") else "function"
 
 
 def _read(reply: Reply, task: Task, max_tokens: int) -> Trajectory:
     steps = (Step(action=reply.text),) if reply.text.strip() else ()
     if not reply.text.strip():
-        return Trajectory("", (), "no_output", "The reply was empty: it has to hold the program in a ```python block.")
+        detail = f"The reply was empty: it has to hold the program in a ```{language_of(task)} block."
+        return Trajectory("", (), "no_output", detail)
     if reply.finish == "length":
         detail = f"The reply was cut at {max_tokens} tokens before it was complete: write a shorter program, no prose."
         return Trajectory("", steps, "no_output", detail)
     if (file := file_of(task)) is not None:
         return _read_file(reply.text, file, task, steps)
-    code = extract_code(reply.text, entry_point_of(task), signature_of(task))
+    code = _program_in(reply.text, task)
     if code is None:
-        detail = "The reply held no program: it has to hold the complete module in a ```python block."
+        detail = f"The reply held no program: it has to hold the complete module in a ```{language_of(task)} block."
         return Trajectory("", steps, "no_output", detail)
     return Trajectory(code, steps)
+
+
+def _program_in(text: str, task: Task) -> str | None:
+    if (language := other_language_of(task)) is not None:
+        return extract_program(text, language, entry_point_of(task), signature_of(task))
+    return extract_code(text, entry_point_of(task), signature_of(task))
 
 
 def _read_file(text: str, file: str, task: Task, steps: tuple[Step, ...]) -> Trajectory:

@@ -8,7 +8,7 @@ from importlib import resources
 
 from afterword.core.bounds import cut, fence, quote_untrusted
 from afterword.core.protocols import Model, ReflectContext
-from afterword.families.programming.actor import entry_point_of, report_of
+from afterword.families.programming.actor import entry_point_of, language_of, report_of
 from afterword.reflectors.verbal import Domain, Example, VerbalReflector
 
 MAX_CODE_CHARS = 6_000
@@ -33,7 +33,7 @@ def _examples() -> tuple[Example, ...]:
 def _show_attempt(context: ReflectContext) -> str:
     trajectory = context.trial.trajectory
     if trajectory.output.strip():
-        return fence(cut(trajectory.output, MAX_CODE_CHARS), "python")
+        return fence(cut(trajectory.output, MAX_CODE_CHARS), language_of(context.task))
     reply = trajectory.steps[-1].action if trajectory.steps else ""
     if not reply.strip():
         return "There was no program: the reply was empty."

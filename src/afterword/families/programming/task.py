@@ -12,6 +12,7 @@ from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.command import CommandCheck
 from afterword.evaluators.function_tests import Suite
+from afterword.evaluators.languages import LanguageSuite
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class ProgrammingTask:
     """The held-out check where a command judges; `held_out` is None then."""
     held_out_asked: bool = False
     """A person is asked for the held-out verdict of a judge elsewhere."""
+    native: LanguageSuite | None = None
+    """The visible checks where program and tests are in another language than Python; `visible` is None then."""
+    held_out_native: LanguageSuite | None = None
+    """The held-out checks in that language."""
 
     @property
     def checks(self) -> Suite:

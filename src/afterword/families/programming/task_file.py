@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from afterword.errors import InputError
 from afterword.evaluators.function_tests.source import parse
+from afterword.evaluators.languages import LANGUAGES as OTHER_LANGUAGES
 from afterword.families.programming.command_task import TABLES, wrong_in_table
 from afterword.files import read_bounded
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from afterword.families.programming.task_schema import TaskFile
 
-LANGUAGES = ("python",)
+LANGUAGES = ("python", *OTHER_LANGUAGES)
 MIN_MEMORY_MB = 64
 MAX_FILE_MB = 16
 _KEYS = {
@@ -146,10 +147,20 @@ class _Checked:
             self._fail(
                 f"the key 'entry_point' is missing; add a line such as: {_REQUIRED_EXAMPLES['entry_point']}", None
             )
-        if not name.isidentifier() or keyword.iskeyword(name):
-            self._fail(f"entry_point must be a Python name, found {name!r}; change it", "entry_point")
         if parsed.language not in LANGUAGES:
             self._fail(f"unsupported language {parsed.language!r}; supported: {', '.join(LANGUAGES)}", "language")
+        other = OTHER_LANGUAGES.get(parsed.language)
+        if not name.isidentifier() or (other is None and keyword.iskeyword(name)):
+            title = "Python" if other is None else other.title
+            self._fail(f"entry_point must be a {title} name, found {name!r}; change it", "entry_point")
+        if other is not None:
+            self._refuse_python_keys(parsed, other.title)
+
+    def _refuse_python_keys(self, parsed: TaskFile, title: str) -> None:
+        if parsed.python is not None:
+            self._fail(f"python is for tasks in Python, and this one is in {title}; remove the line", "python")
+        if parsed.held_out is not None:
+            self._fail(f'held_out = "ask" is for tasks in Python, and this one is in {title}; remove it', "held_out")
 
     def _check_numbers(self, parsed: TaskFile) -> None:
         if not parsed.timeout_s > 0:
@@ -167,6 +178,11 @@ class _Checked:
         if parsed.signature is None or not parsed.signature.strip():
             return None
         signature = parsed.signature.strip()
+        if (other := OTHER_LANGUAGES.get(parsed.language)) is not None:
+            if not other.is_signature(signature, parsed.entry_point):
+                form = other.signature_form.format(name=parsed.entry_point)
+                self._fail(f"signature does not declare {parsed.entry_point!r}; write it as: {form}", "signature")
+            return signature
         word = re.escape(parsed.entry_point)
         if re.match(rf"{word}\s*\(", signature):
             signature = f"def {signature}"

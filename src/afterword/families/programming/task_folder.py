@@ -20,6 +20,7 @@ from afterword.evaluators.function_tests.source import parse
 from afterword.families.programming.case_file import read_cases
 from afterword.families.programming.command_task import command_inputs, read_commands, refuse_two_judges
 from afterword.families.programming.examples_in_statement import examples_suite
+from afterword.families.programming.language_task import load_language_task
 from afterword.families.programming.task import ProgrammingTask, task_inputs
 from afterword.families.programming.task_file import line_of, read_task_file, read_text
 
@@ -41,6 +42,8 @@ def load_task_folder(path: Path) -> ProgrammingTask:
     _refuse_no_folder(path)
     file = path / "task.toml"
     stated = read_task_file(file)
+    if stated.language != "python" and stated.check is None:
+        return load_language_task(path, stated)
     _refuse_misnamed(path)
     visible_file, held_out_file = _find(path, _VISIBLE), _find(path, _HELD_OUT)
     commands = read_commands(stated, file, partial(line_of, read_text(file, "").split("\n")))
