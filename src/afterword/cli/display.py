@@ -89,6 +89,11 @@ class Display:
         self._draft = text
         self._lesson("draft of a lesson: ", text)
 
+    def program(self, text: str) -> None:
+        """Shows a program to the person who is asked what its judge said."""
+        self.rest()
+        self._console.print(Text(plain(text)), highlight=False, soft_wrap=True)
+
     def retried(self, notice: RetryNotice) -> None:
         """Says that a model call is tried again."""
         self.rest()

@@ -38,16 +38,16 @@ def test_the_word_decides(answer: str, status: str) -> None:
     assert shown == ["program 1"]
 
 
-@pytest.mark.parametrize("answer", ["s", "skip\n", ""])
+@pytest.mark.parametrize("answer", ["s", "skip\n", "\n", ""])
 def test_a_skipped_question_leaves_the_result_unverified(answer: str) -> None:
     outcome, _ = outcome_with(answer)
     assert (outcome.status, outcome.acceptance) == ("unverified", None)
 
 
 def test_anything_else_is_asked_again() -> None:
-    outcome, shown = outcome_with("\n", "maybe\n", "n\n")
+    outcome, shown = outcome_with("maybe\n", "n\n")
     assert outcome.status == "rejected"
-    assert shown == ["program 1", "expected y, n or s, found ''", "expected y, n or s, found 'maybe'"]
+    assert shown == ["program 1", "expected y, n or Enter, found 'maybe'"]
 
 
 def test_a_failing_program_is_asked_about_too() -> None:

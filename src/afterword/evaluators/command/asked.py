@@ -12,7 +12,7 @@ from afterword.core.judging import NO_VERDICT
 from afterword.core.protocols import EvaluateContext
 from afterword.core.records import CheckResult, Feedback
 
-QUESTION = "what did the judge say? [y] accepted, [n] not accepted, [s] skip: "
+QUESTION = "what did the judge say? [y] accepted, [n] not accepted, [Enter] skip: "
 CHECK_ID = "judge"
 
 
@@ -40,12 +40,11 @@ class AskedVerdict:
     def _ask(self, program: str) -> Feedback:
         self.show(program)
         while True:
-            line = self.read(QUESTION)
-            answer = line.strip().lower()
+            answer = self.read(QUESTION).strip().lower()
             if answer in ("y", "yes", "n", "no"):
                 passed = answer.startswith("y")
                 reason = "ok" if passed else "failed"
                 return Feedback(passed, float(passed), "person", reason, checks=(CheckResult(CHECK_ID, passed),))
-            if not line or answer in ("s", "skip"):
+            if answer in ("", "s", "skip"):
                 return Feedback(False, 0.0, "person", NO_VERDICT)
-            self.show(f"expected y, n or s, found {answer[:40]!r}")
+            self.show(f"expected y, n or Enter, found {answer[:40]!r}")

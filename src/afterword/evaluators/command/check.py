@@ -71,7 +71,7 @@ class CommandCheck:
     ids: tuple[str, ...] = ()
     """Checks that have to be reported and to pass, whatever else is."""
     python: Path | None = None
-    """The interpreter whose folder comes first on PATH."""
+    """The interpreter whose folder comes first on PATH; None: the one that runs this."""
     file: Path | None = None
     """Where this is stated, for messages."""
 

@@ -5,8 +5,10 @@ The jail keeps the command and the candidate from the host; it does not keep the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from afterword.core.protocols import EvaluateContext, Sandbox
 from afterword.core.records import Feedback, Limits, RunResult
@@ -19,7 +21,7 @@ DEFAULT_LIMITS = Limits(wall_s=60.0, processes=256)
 """A command starts interpreters, compilers and their threads."""
 
 _SCRIPT = f"""
-[ -z "$1" ] || PATH="$1:$PATH"
+PATH="$1:$PATH"
 export PATH PYTHONDONTWRITEBYTECODE=1
 command=$2
 shift 2
@@ -107,7 +109,7 @@ class CommandTests:
 
     async def _run(self, changes: Mapping[str, bytes]) -> RunResult:
         check = self.check
-        python = "" if check.python is None else str(check.python.parent)
+        python = str((check.python or Path(sys.executable)).parent)
         executable = sorted(check.snapshot.executable & check.snapshot.files.keys() - {check.result.file})
         argv = ["/bin/sh", "-c", _SCRIPT, "sh", python, check.command, *executable]
         wanted = [check.result.file] if check.result.file else []

@@ -198,11 +198,35 @@ def command_inputs(checks: CommandChecks, language: str) -> dict[str, object]:
     return {**inputs, "content": content} if content.strip() else inputs
 
 
-def command_evaluators(
+async def prepared_evaluators(
     task: ProgrammingTask, sandbox: Sandbox, asked: AskedVerdict
 ) -> tuple[CommandTests | None, Evaluator | None]:
-    """The visible and the held-out evaluator of a task, where a command judges or a person is asked."""
-    visible = None if task.command is None else CommandTests(task.command, sandbox, task.limits)
+    """The visible and the held-out evaluator of a task, where a command judges or a person is asked.
+
+    Raises:
+        InputError: a command cannot work, or passes without a program.
+    """
+    visible = held_out = None
+    if task.command is not None:
+        visible = await CommandTests(task.command, sandbox, task.limits).prepared()
     if task.held_out_command is not None:
-        return visible, CommandTests(task.held_out_command, sandbox, task.held_out_limits or task.limits)
-    return visible, asked if task.held_out_asked else None
+        limits = task.held_out_limits or task.limits
+        held_out = await CommandTests(task.held_out_command, sandbox, limits).prepared()
+    return visible, asked if task.held_out_asked else held_out
+
+
+def told_judges(task: ProgrammingTask) -> tuple[str, str]:
+    """Who judges, in a few words: the visible part and the held-out part."""
+    visible = held_out = ""
+    if task.command is not None:
+        visible = f"judged by {task.command.command.strip().splitlines()[0]!r}"
+    elif (suite := task.visible or task.native) is not None:
+        count = len(suite.check_ids)
+        visible = f"{count} visible check{'' if count == 1 else 's'}"
+    if task.held_out_command is not None:
+        held_out = "a held-out command"
+    elif (accepting := task.held_out or task.held_out_native) is not None:
+        held_out = f"{len(accepting.check_ids)} held out"
+    elif task.held_out_asked:
+        held_out = "you are asked for the verdict in the end"
+    return visible, held_out or "none held out"
