@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEFAULT_HASH_SEED = "0"
 _SINGLE_THREADED = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "RAYON")
 
 
@@ -25,9 +26,9 @@ def environment(home: str, readable: Sequence[Path] = (), extra: Mapping[str, st
 def interpreter_environment(variables: Mapping[str, str]) -> dict[str, str]:
     """The same with what the interpreter reads when it starts and then takes out."""
     return {
-        **variables,
         # The same program gets the same verdict, also where it depends on the order of a set
-        "PYTHONHASHSEED": "0",
+        "PYTHONHASHSEED": DEFAULT_HASH_SEED,
+        **variables,
         # glibc reserves 64 MB of address space for each thread's arena: 1 GB would not carry 16 threads
         "MALLOC_ARENA_MAX": "2",
     }

@@ -111,7 +111,8 @@ async def open_sandbox(
         python: The interpreter of submissions; None is our own.
         workers: How many programs run at once; None is one for each processor.
         readable: Folders that commands may read besides the system's, e.g. a toolchain below a home.
-        environment: Variables of commands and submissions besides the fixed few.
+        environment: Variables of commands and submissions besides the fixed few; PYTHONHASHSEED, which is 0
+            otherwise, decides the order of sets in submissions.
         preload: Modules that most submissions import, e.g. numpy; a level that keeps a process warm imports them once.
         allow_weak: Also take a level that does not keep a hostile program in.
 

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from afterword.core.records import Limits, RunResult
 from afterword.errors import SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
-from afterword.sandbox.environment import environment
+from afterword.sandbox.environment import DEFAULT_HASH_SEED, environment
 from afterword.sandbox.jail.program import COLLECT_BYTES, COMMAND, SUBMISSION, TRIAL
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
@@ -199,7 +199,9 @@ class NamespaceSandbox:
     ) -> None:
         self._variables = environment(HOME, readable, extra_environment)
         groups = ControlGroups()
-        self._submissions = Pool(View(python, toolchain=False, preload=tuple(preload)), groups, workers)
+        hash_seed = self._variables.get("PYTHONHASHSEED", DEFAULT_HASH_SEED)
+        submissions = View(python, toolchain=False, preload=tuple(preload), hash_seed=hash_seed)
+        self._submissions = Pool(submissions, groups, workers)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
         self._live: set[Cell] = set()

@@ -19,7 +19,7 @@ import anyio
 from afterword.core.records import Limits
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
-from afterword.sandbox.environment import environment, interpreter_environment
+from afterword.sandbox.environment import DEFAULT_HASH_SEED, environment, interpreter_environment
 from afterword.sandbox.results import anonymous_file
 
 _MESSAGE_BYTES = 1 << 17
@@ -51,6 +51,8 @@ class View:
     """Folders shown besides what the interpreter needs."""
     preload: tuple[str, ...] = ()
     """Modules imported once by the zygote, so that no program pays for them again."""
+    hash_seed: str = DEFAULT_HASH_SEED
+    """As PYTHONHASHSEED: decides the order of sets."""
     hidden: tuple[Path, ...] = (_FOLDER.parent,)
     """Folders shown empty: this package's own code is no business of a submission."""
 
@@ -67,7 +69,7 @@ class Zygote:
         self._control.setblocking(False)
         self._stderr = anonymous_file(b"")
         with theirs:
-            self._watcher = _spawn(view.python, theirs.fileno(), self._stderr)
+            self._watcher = _spawn(view, theirs.fileno(), self._stderr)
         self._configuration = {
             "parent": os.getpid(),
             "toolchain": view.toolchain,
@@ -193,18 +195,18 @@ class Zygote:
         return text.strip().rpartition("\n")[2] or "no word on stderr"
 
 
-def _spawn(python: Path, control_fd: int, stderr_fd: int) -> subprocess.Popen[bytes]:
+def _spawn(view: View, control_fd: int, stderr_fd: int) -> subprocess.Popen[bytes]:
     """Starts from the thread of the event loop: the kernel ends the child when the thread that started it ends."""
     try:
         return subprocess.Popen(
-            [str(python), "-s", "-B", "-X", "utf8", "-c", _BOOT, str(_FOLDER), str(control_fd)],
+            [str(view.python), "-s", "-B", "-X", "utf8", "-c", _BOOT, str(_FOLDER), str(control_fd)],
             pass_fds=(control_fd,),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr_fd,
-            env=interpreter_environment(environment(HOME)),
+            env=interpreter_environment({**environment(HOME), "PYTHONHASHSEED": view.hash_seed}),
             start_new_session=True,  # out of reach of the terminal's Ctrl-C, which is for the main process to answer
             cwd="/",
         )
     except OSError as error:
-        raise InputError(f"expected a Python interpreter at {str(python)!r}: {error.strerror}") from error
+        raise InputError(f"expected a Python interpreter at {str(view.python)!r}: {error.strerror}") from error
