@@ -113,6 +113,15 @@ def test_a_flaky_solution_is_found_as_well(afterword: Command, tmp_path: Path) -
     assert ("flaky", "test_two") in errors(ran)
 
 
+def test_a_check_of_the_order_of_the_programs_set_is_flaky(afterword: Command, tmp_path: Path) -> None:
+    listing = "def double(n):\n    return list({letter * 2 for letter in n})\n"
+    tests = "def test_order():\n    assert double('abcd')[0] == 'aa'\n"
+    some = "def test_all():\n    assert sorted(double('cd')) == ['cc', 'dd']\n"
+    task = write_tests(tmp_path, tests, some)
+    ran = check(afterword, task, "--solution", write_solution(tmp_path, listing), "--repeats", "8")
+    assert (ran.code, errors(ran)) == (1, {("flaky", "test_order")})
+
+
 def test_a_check_without_an_assertion_is_vacuous(afterword: Command, tmp_path: Path) -> None:
     swallowing = "def test_swallow():\n    try:\n        assert double(1) == 2\n    except Exception:\n        pass\n"
     ran = check(afterword, write_tests(tmp_path, TWO, FIVE, "def test_call():\n    double(3)\n", swallowing))

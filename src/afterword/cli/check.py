@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +80,8 @@ async def _examine(
             mutants(solution, seed=0, limit=0)
         except InputError as error:
             raise InputError(error.message, file=file, line=error.line) from None
-    async with open_sandbox(python=task.python, workers=settings.workers, allow_weak=allow_weak) as sandbox:
-        return await examine(task, sandbox, settings, solution)
+    opening = partial(open_sandbox, python=task.python, allow_weak=allow_weak)
+    return await examine(task, opening, settings, solution)
 
 
 def _as_json(seen: Examination, found: Sequence[Finding]) -> dict[str, object]:
@@ -135,7 +136,8 @@ def _count(verdict: Feedback) -> int:
 
 def _as_text(seen: Examination, found: Sequence[Finding]) -> str:
     held = ", ".join(f"{len(one.part.suite.check_ids)} {_NAMES[one.part.name]}" for one in seen.parts)
-    lines = [f"task {seen.task_id}: checks: {held}; each judged {counted(seen.repeats, 'time')}", *_table(seen), ""]
+    how = f"each judged {counted(seen.repeats, 'time')}, isolation {seen.isolation}"
+    lines = [f"task {seen.task_id}: checks: {held}; {how}", *_table(seen), ""]
     lines += [_line(finding) for finding in found]
     errors = sum(finding.is_error for finding in found)
     warnings = len(found) - errors

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
 
@@ -33,6 +34,14 @@ _MUTANT_MIN_S = 1.0
 T = TypeVar("T")
 
 
+class OpenSandbox(Protocol):
+    """`afterword.sandbox.open_sandbox` with all settled that is not asked for here."""
+
+    def __call__(
+        self, *, workers: int, environment: Mapping[str, str] | None = None
+    ) -> AbstractAsyncContextManager[Sandbox]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How thorough a check-up is."""
@@ -44,7 +53,9 @@ class Settings:
     workers: int = 2
 
 
-async def examine(task: ProgrammingTask, sandbox: Sandbox, settings: Settings, solution: str | None) -> Examination:
+async def examine(
+    task: ProgrammingTask, open_sandbox: OpenSandbox, settings: Settings, solution: str | None
+) -> Examination:
     """Judges trivial programs, and `solution` and its mutants if it is given, by all checks of a task.
 
     Raises:
@@ -53,10 +64,13 @@ async def examine(task: ProgrammingTask, sandbox: Sandbox, settings: Settings, s
     """
     parts = _parts(task)
     changed = mutants(solution, seed=settings.seed, limit=settings.mutants) if solution is not None else ()
-    async with JudgePool(sandbox, workers=settings.workers) as judges:
+    async with (
+        open_sandbox(workers=settings.workers) as sandbox,
+        JudgePool(sandbox, workers=settings.workers) as judges,
+    ):
         model = f"{task.task.inputs.get('signature') or ''}\n{solution or ''}"
         first = [await _first_verdicts(part, judges, model, solution) for part in parts]
-        again = await _again(first, sandbox, settings, solution)
+        again = await _again(first, open_sandbox, settings, solution)
         timed = [await _timed(one, judges, solution) for one in again]
         seen = await _with_memorised(timed, judges, model)
         passes = solution is not None and all(one.solution is not None and one.solution.passed for one in seen)
@@ -121,7 +135,7 @@ def _repeated_programs(one: PartVerdicts, solution: str | None) -> list[tuple[st
 
 
 async def _again(
-    first: Sequence[PartVerdicts], sandbox: Sandbox, settings: Settings, solution: str | None
+    first: Sequence[PartVerdicts], open_sandbox: OpenSandbox, settings: Settings, solution: str | None
 ) -> list[PartVerdicts]:
     """With further verdicts on a few programs, each round of them under a seed of its own."""
     programs = [_repeated_programs(one, solution) for one in first]
@@ -129,7 +143,11 @@ async def _again(
 
     def round_under(seed: int) -> Callable[[], Awaitable[list[list[Feedback]]]]:
         async def judged() -> list[list[Feedback]]:
-            async with free, JudgePool(sandbox, workers=1, seed=seed) as judges:
+            async with (
+                free,
+                open_sandbox(workers=1, environment={"PYTHONHASHSEED": str(seed)}) as sandbox,
+                JudgePool(sandbox, workers=1, seed=seed) as judges,
+            ):
                 sources = [[source for _, source, _ in asked] for asked in programs]
                 return [await _verdicts(asked, one.part, judges) for one, asked in zip(first, sources, strict=True)]
 
