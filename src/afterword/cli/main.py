@@ -15,7 +15,7 @@ from typing import Annotated, Never
 import typer
 
 from afterword._version import __version__
-from afterword.cli import check, doctor, evaluate, extract, model, new, run, verify
+from afterword.cli import audit_tests, check, doctor, evaluate, extract, model, new, run, verify
 from afterword.cli.text import plain
 from afterword.errors import AfterwordError, InputError
 
@@ -35,6 +35,7 @@ app.command("run")(run.run)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
 app.command("check")(check.check)
+app.command("audit-tests")(audit_tests.audit_tests)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)
