@@ -44,7 +44,10 @@ def check(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge a task's checks: do they hold still, and do they notice wrong programs? 1 if not."""
+    """Judge a task's own checks.
+
+    Do they hold still, and do they notice wrong programs? The exit code is 1 if not.
+    """
     from afterword.families.programming.checkup import Settings, findings_of
     from afterword.families.programming.task_folder import load_task_folder
 
