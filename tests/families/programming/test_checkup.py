@@ -150,7 +150,7 @@ def test_nothing_is_memorised_where_no_answer_is_given_away() -> None:
 
 
 IDS = ("test_a", "test_b", "test_c")
-NAMES = ("None", "0", "1", '""', "[]", "{}", "True", "False")
+NAMES = ("None", "0", "1", "''", "[]", "{}", "True", "False")
 
 
 def verdict(passed: str, *, wall_s: float = 0.01) -> Feedback:
@@ -224,7 +224,7 @@ def test_a_check_that_expects_none_is_not_vacuous() -> None:
 
 
 def test_a_check_of_truth_is_not_loose_and_one_of_the_type_alone_is() -> None:
-    assert told(seen(dict.fromkeys(("None", "0", '""', "[]", "{}", "False"), "a"))) == []
+    assert told(seen(dict.fromkeys(("None", "0", "''", "[]", "{}", "False"), "a"))) == []
     assert told(seen({"1": "a", "True": "a"})) == []
     assert told(seen({"0": "a", "1": "a"})) == [("loose", "test_a", False)]
 

@@ -43,7 +43,7 @@ class PartVerdicts:
     alone_s: Mapping[str, float] = field(default_factory=dict)
     """Check -> seconds of a verdict on it alone, where the whole suite took long."""
     slowest_s: float = 0.0
-    """The longest of the repeated verdicts."""
+    """Of the repeated programs the slowest, each by its quickest verdict: a busy machine says nothing of the checks."""
 
 
 @dataclass(frozen=True, slots=True)

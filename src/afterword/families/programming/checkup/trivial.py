@@ -20,8 +20,8 @@ from afterword.families.programming.checkup.expected import (
 )
 
 Kind = Literal["constant", "argument", "raises", "empty"]
-_CONSTANTS = ("None", "0", "1", '""', "[]", "{}", "True", "False")
-_FALSY = frozenset({"0", '""', "[]", "{}", "False"})
+_CONSTANTS = ("None", "0", "1", "''", "[]", "{}", "True", "False")
+_FALSY = frozenset({"0", "''", "[]", "{}", "False"})
 _MAX_EXPECTED = 3
 _MAX_ANSWERS = 500
 _ERROR_NAME = re.compile(r"[A-Z]\w*(?:Error|Exception|Warning)\Z")
