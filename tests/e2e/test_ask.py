@@ -51,7 +51,7 @@ def test_replace_and_drop(tmp_path: Path) -> None:
         screen.wait_for("lesson: ")
         screen.type("Add it to itself.\r")
         screen.wait_for("trial 2")
-        screen.wait_for("draft of a lesson: The check")
+        screen.wait_for("The check `test_five` expects")
         screen.type("d\r")
         assert screen.finish() == 0
     shown = prompts(tmp_path / "calls.jsonl", "actor")

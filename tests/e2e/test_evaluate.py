@@ -61,10 +61,10 @@ def test_time_limit(tmp_path: Path, afterword: Command) -> None:
 
 
 def test_memory_limit(tmp_path: Path, afterword: Command) -> None:
-    greedy = "def double(n):\n    x = bytearray(400 << 20)\n    return n + n\n"
+    greedy = "def double(n):\n    x = bytearray(200 << 20)\n    return n + n\n"
     rows = write(tmp_path, row("greedy", greedy))
-    (refused,) = verdicts(afterword("evaluate", rows, "--memory-mb", "200", "--json"))
-    (allowed,) = verdicts(afterword("evaluate", rows, "--json"))
+    (refused,) = verdicts(afterword("evaluate", rows, "--memory-mb", "128", "--timeout-s", "60", "--json"))
+    (allowed,) = verdicts(afterword("evaluate", rows, "--timeout-s", "60", "--json"))
     assert (refused["passed"], allowed["passed"]) == (False, True)
 
 

@@ -17,6 +17,8 @@ from tests.e2e.processes import PATIENCE_S, alive, descendants, eventually, star
 from tests.e2e.tasks import ENDLESS, PLUS_ONE, RIGHT, SAME, VISIBLE, write_replies, write_task
 from tests.models.server import Http, Served, serving
 
+SLOW = "import time\n\n\ndef double(n):\n    time.sleep(0.3)\n    return n + n\n"
+
 
 @contextmanager
 def silent_provider() -> Iterator[Served]:
@@ -139,16 +141,11 @@ def test_reader_of_verdicts_that_leaves_gets_no_traceback(tmp_path: Path) -> Non
 
 def test_finished_run_leaves_no_process(tmp_path: Path) -> None:
     task = write_task(tmp_path / "task")
-    name = write_replies(tmp_path / "a.jsonl", SAME, RIGHT)
-    with started(["run", task, "--model", name, "--json"]) as command:
-        seen: set[tuple[int, str]] = set()
-
-        def over() -> bool:
-            seen.update(descendants(command.pid))
-            return command.poll() is not None
-
-        assert eventually(over)
-        out, _ = command.communicate()
-    assert json.loads(out)["status"] == "accepted"
+    name = write_replies(tmp_path / "a.jsonl", SAME, SLOW)
+    with started(["run", task, "--model", name]) as command:
+        read_until(command, b"trial 2")  # all that is ever started has been by now
+        seen = descendants(command.pid)
+        command.communicate(timeout=PATIENCE_S)
+    assert command.returncode == 0
     assert seen
     assert not alive(seen)
