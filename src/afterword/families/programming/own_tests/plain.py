@@ -52,7 +52,9 @@ def read_test(text: str, entry_point: str, description: str = "") -> OwnTest | N
     node = parse_plain(text, entry_point)
     if node is None:
         return None
-    shown = " ".join(text_of(text.split("\n"), node.test, MAX_CHARS).splitlines())
+    shown = text_of(text.split("\n"), node.test, MAX_CHARS)
+    if len(shown.splitlines()) > 1:  # a string holds a character that ends lines
+        shown = ast.unparse(node.test)
     said = " ".join(description.split())[:_MAX_DESCRIPTION]
     return OwnTest(f"assert {shown}", said)
 
