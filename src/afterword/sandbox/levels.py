@@ -19,12 +19,13 @@ import anyio
 
 from afterword.core.protocols import Sandbox
 from afterword.errors import InputError, SandboxFault
+from afterword.sandbox.container import ContainerSandbox
 from afterword.sandbox.launchers import Bare, Bubblewrap, Launcher, Seatbelt
 from afterword.sandbox.namespaced import NamespaceSandbox
 from afterword.sandbox.spawned import SpawnedSandbox
 
-Level = Literal["namespaces", "bubblewrap", "seatbelt", "process"]
-STRONG: tuple[Level, ...] = ("namespaces", "bubblewrap")
+Level = Literal["namespaces", "bubblewrap", "container", "seatbelt", "process"]
+STRONG: tuple[Level, ...] = ("namespaces", "bubblewrap", "container")
 """Levels that a run takes without being told that less is fine."""
 
 
@@ -79,9 +80,21 @@ def _spawned(launcher: Callable[[], Launcher], options: Options) -> TryableSandb
     )
 
 
+def _container(options: Options) -> TryableSandbox:
+    if platform.system() != "Linux":
+        raise SandboxFault(f"this container level is Linux's, and this is {platform.system()}")
+    return ContainerSandbox(
+        python=options.python,
+        workers=options.workers,
+        readable=options.readable,
+        extra_environment=options.environment,
+    )
+
+
 _LEVELS: dict[Level, Callable[[Options], TryableSandbox]] = {
     "namespaces": _namespaces,
     "bubblewrap": partial(_spawned, Bubblewrap),
+    "container": _container,
     "seatbelt": partial(_spawned, Seatbelt),
     "process": partial(_spawned, Bare),
 }

@@ -36,7 +36,7 @@ from afterword.sandbox.streams import Allowance, Drain
 _GRACE_S = 0.5
 _LEFTOVER_S = 0.5
 _FAILURE_BYTES = 4_000
-_BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.boot import main; del sys.path[0]; main()"
+BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.boot import main; del sys.path[0]; main()"
 _JOIN_GROUP = 'echo $$ > "$0" && exec "$@"'
 
 
@@ -233,7 +233,7 @@ class SpawnedSandbox:
                 job.folder = Path(tempfile.mkdtemp(prefix="afterword-"))
             job.groups = self._groups.make() if self._launcher.contains else {}
             job.group = ControlGroup(job.groups)
-            job.group.limit(JailLimits.from_wire(asdict(limits)))
+            job.group.limit(self._group_limits(limits))
             child, drains = self._launch(job, kind, payload, peer, argv, readable)
         except BaseException:
             with anyio.CancelScope(shield=True):
@@ -278,6 +278,7 @@ class SpawnedSandbox:
         readers, writers = [reader for reader, _ in outputs], [writer for _, writer in outputs]
         failure, failure_writer = os.pipe()
         payload_fd = anonymous_file(payload)
+        fds = {"payload": payload_fd, "failure": failure_writer, "peer": -1 if peer is None else peer}
         order = {
             "kind": kind,
             "limits": asdict(job.limits),
@@ -286,14 +287,14 @@ class SpawnedSandbox:
             "lock": self._launcher.locks,
             "shares_user": not self._launcher.locks,
             "memory_is_bounded": job.group.limits_memory,
-            "fds": {"payload": payload_fd, "failure": failure_writer, "peer": -1 if peer is None else peer},
+            "fds": self._seen_inside(fds),
         }
         order_fd = anonymous_file(json.dumps(order).encode())
-        passed = [payload_fd, failure_writer, order_fd, *([] if peer is None else [peer])]
+        fds["order"] = order_fd
         try:
             popen = subprocess.Popen(
-                self._command_line(job, order_fd, readable),
-                pass_fds=passed,
+                self._command_line(job, fds, readable, variables),
+                pass_fds=[fd for fd in fds.values() if fd >= 0],
                 stdin=subprocess.DEVNULL,
                 stdout=writers[0],
                 stderr=writers[-1],
@@ -308,13 +309,36 @@ class SpawnedSandbox:
         finally:
             for fd in (payload_fd, failure_writer, order_fd, *writers):
                 os.close(fd)
-        child = Child(popen, contains=self._launcher.contains)
+        child = self._child(popen, job)
         return child, job.started(child, readers, failure)
 
-    def _command_line(self, job: Job, order_fd: int, readable: Sequence[str]) -> list[str]:
-        launcher = self._launcher
-        program = [str(self._python), "-s", "-B", "-X", "utf8", "-c", _BOOT, launcher.jail_folder(), str(order_fd)]
-        line = launcher.command_line(program, job.folder, readable, JailLimits.from_wire(asdict(job.limits)))
+    def _group_limits(self, limits: Limits) -> JailLimits:
+        return JailLimits.from_wire(asdict(limits))
+
+    def _seen_inside(self, fds: Mapping[str, int]) -> Mapping[str, int]:
+        """The numbers that descriptors have for the program."""
+        return fds
+
+    def _child(self, popen: subprocess.Popen[bytes], job: Job) -> Child:  # noqa: ARG002 - for other levels
+        return Child(popen, contains=self._launcher.contains)
+
+    def _program(self, order_fd: int) -> list[str]:
+        """The interpreter that reads the order."""
+        boot = [BOOT, self._launcher.jail_folder(), str(order_fd)]
+        return [str(self._python), "-s", "-B", "-X", "utf8", "-c", *boot]
+
+    def _command_line(
+        self,
+        job: Job,
+        fds: Mapping[str, int],
+        readable: Sequence[str],
+        variables: Mapping[str, str],  # noqa: ARG002 - inherited, unless a level passes them on itself
+    ) -> list[str]:
+        limits = JailLimits.from_wire(asdict(job.limits))
+        line = self._launcher.command_line(self._program(fds["order"]), job.folder, readable, limits)
+        return self._in_group(job, line)
+
+    def _in_group(self, job: Job, line: list[str]) -> list[str]:
         for folder in job.groups.values():
             line = ["/bin/sh", "-c", _JOIN_GROUP, f"{folder}/cgroup.procs", *line]
         return line
