@@ -12,6 +12,7 @@ import anyio
 import typer
 
 from afterword._version import __version__
+from afterword.errors import InputError
 
 EXTRAS = {
     "anthropic": "anthropic",
@@ -33,13 +34,14 @@ def doctor(
 ) -> int:
     """Show what works here.
 
-    Isolation levels, models and keys found, the local model, extras.
+    Isolation levels, models and keys found, the local model, languages, extras.
     """
     from afterword.models.inventory import availability
     from afterword.sandbox import STRONG, probe
 
     levels = anyio.run(probe)
     models = availability()
+    languages = _languages()
     extras = {extra: _installed(distribution) for extra, distribution in EXTRAS.items()}
     isolated = any(report.works and report.level in STRONG for report in levels)
     if as_json:
@@ -51,6 +53,7 @@ def doctor(
             "keys": list(models.keys),
             "base_urls": list(models.base_urls),
             "local_model": {"path": str(models.weights_path), "state": models.weights},
+            "languages": languages,
             "extras": extras,
         }
         sys.stdout.write(json.dumps(told) + "\n")
@@ -70,6 +73,8 @@ def doctor(
         lines.append(_line(True, "addresses", ", ".join(models.base_urls)))
     lines.append(_line(models.local, "local model", _local(models.weights, "xllamacpp" in models.packages)))
     lines.append(f"    {'':<13}{models.weights_path}")
+    lines += ["", "languages"]
+    lines += [_line(not told["why_not"], name, told["why_not"] or told["version"]) for name, told in languages.items()]
     lines += ["", "extras"]
     lines += [
         _line(there, extra, "" if there else f"pip install 'afterword[{extra}]'") for extra, there in extras.items()
@@ -84,6 +89,20 @@ def _line(works: bool, name: str, remark: str) -> str:
 
 def _caution(strong: bool) -> str:
     return "" if strong else "does not keep a hostile program in; only with --allow-weak-isolation"
+
+
+def _languages() -> dict[str, dict[str, str]]:
+    """The toolchains of languages besides Python: the version, or why there is none."""
+    from afterword.evaluators.languages import LANGUAGES
+
+    found = {}
+    for name, language in LANGUAGES.items():
+        try:
+            version, why_not = language.find_toolchain().version.splitlines()[0], ""
+        except InputError as error:
+            version, why_not = "", error.message
+        found[name] = {"version": version, "why_not": why_not}
+    return found
 
 
 def _installed(distribution: str) -> bool:

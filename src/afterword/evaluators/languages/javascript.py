@@ -102,25 +102,30 @@ class JavaScript:
         """There is nothing to compile; both files are only parsed, so that what is wrong is told by file and line."""
         node, name = str(toolchain.program), tests.entry_point
         plain = _EXPORT_LIST.sub("", _EXPORT.sub("", solution))
+        parsed = await self._parse(node, workshop, "tests.cjs", tests.code)
+        if parsed.exit_code != 0:
+            raise BadTests(f"the tests do not compile: {_said(parsed)}")
+        parsed = await self._parse(node, workshop, "solution.cjs", plain)
+        if parsed.exit_code != 0:
+            return BuildFailure("syntax", f"the program does not compile\n{_said(parsed)}")
         missing = f"module.exports.{name} === undefined && typeof {name} !== 'undefined'"
-        exported = f"{plain}\n;if ({missing}) module.exports.{name} = {name};\n"
         files = {
-            "solution.cjs": exported.encode("utf-8", "replace"),
-            "tests.cjs": tests.code.encode("utf-8", "replace"),
+            "solution.cjs": f"{plain}\n;if ({missing}) module.exports.{name} = {name};\n",
+            "tests.cjs": tests.code,
+            "run.cjs": _HARNESS,
         }
-        for file, content in files.items():
-            parsed = await workshop.make(Step((node, "--check", file), {file: content}, ()))
-            if parsed.exit_code != 0 and file == "tests.cjs":
-                raise BadTests(f"the tests do not compile: {_said(parsed)}")
-            if parsed.exit_code != 0:
-                return BuildFailure("syntax", f"the program does not compile\n{_said(parsed)}")
         flags = (
             "--frozen-intrinsics",
             "--disallow-code-generation-from-strings",
+            "--zero-fill-buffers",
             "--no-warnings",
             "--stack-trace-limit=5",
         )
-        return Program((node, *flags, "run.cjs"), {**files, "run.cjs": _HARNESS.encode()})
+        encoded = {file: text.encode("utf-8", "replace") for file, text in files.items()}
+        return Program((node, *flags, "run.cjs"), encoded)
+
+    async def _parse(self, node: str, workshop: Workshop, file: str, text: str) -> Made:
+        return await workshop.make(Step((node, "--check", file), {file: text.encode("utf-8", "replace")}, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,9 @@ class _Reader:
         taken = "" if _SOLUTION.search(self._text) else f"const {{ {self._entry_point} }} = require('./solution'); "
         if taken and re.search(rf"^(?:const|let|var)\b[^=\n]*\b{re.escape(self._entry_point)}\b", self._text, re.M):
             taken = ""
-        code = f"module.exports = async function (require, check, assert) {{ 'use strict'; {taken}{body}\n{calls}}};\n"
+        # A block of its own inside, since tests may declare assert themselves.
+        head = "module.exports = async function (require, check, assert) { 'use strict'; {"
+        code = f"{head} {taken}{body}\n{calls}}} }};\n"
         return TestFile(
             self._text, self._entry_point, signature, tuple(self._ids), code, self._statements, tuple(self._shared)
         )
@@ -234,7 +241,8 @@ class _Reader:
 
 def _said(parsed: Made) -> str:
     """What node says of a file that it cannot parse, without its own stack."""
-    lines = [line for line in parsed.output.strip().splitlines() if not re.match(r"\s+at |Node\.js v", line)]
+    output = re.sub(r"^\S*/(solution|tests)\.cjs", r"\1.js", parsed.output.strip())
+    lines = [line for line in output.splitlines() if not re.match(r"\s+at |Node\.js v", line)]
     return "\n".join(line for line in lines if line.strip())[:_MAX_ERROR]
 
 

@@ -104,7 +104,7 @@ class Rust:
         )  # fmt: skip
         if linked.exit_code != 0 or "tests" not in linked.files:
             return BuildFailure("missing", f"the tests do not compile against the program\n{_misfit(linked, tests)}")
-        return Program(("/bin/sh", "-c", "chmod +x tests && exec ./tests"), linked.files)
+        return Program(("/bin/sh", "-c", "chmod 111 tests && exec ./tests"), linked.files)
 
 
 def errors_in(made: Made) -> str:

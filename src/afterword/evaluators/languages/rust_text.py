@@ -171,7 +171,7 @@ def _word_and_name(tokens: Sequence[Token], at: int, end: int) -> tuple[str, str
             named = text in NAMING_WORDS and following is not None and following.kind == "name"
             return text, following.text if named and following is not None else ""
         else:
-            return "macro", text
+            return "macro", ""
     return "macro", ""
 
 
@@ -186,16 +186,26 @@ def with_public_items(source: str) -> str:
     A model writes `fn f` where the tests are in the same file; here they are not.
     """
     tokens = tokens_of(source)
-    places: list[int] = []
+    opened: list[Item] = []
     for item in items_of(tokens):
-        if item.word in NAMING_WORDS and item.name and not item.public:
-            places.append(tokens[item.start].start)
+        if item.word in NAMING_WORDS and item.name:
+            opened.append(item)
         if item.word == "impl" and item.body is not None:
             head = [token.text for token in tokens[item.start : item.body] if token.depth == tokens[item.start].depth]
             if "for" not in head:
                 methods = items_of(tokens, item.body + 1, close_of(tokens, item.body))
-                places += [tokens[method.start].start for method in methods if method.name and not method.public]
-    return changed(source, [(place, place, "pub ") for place in places])
+                opened += [method for method in methods if method.name]
+    return changed(source, [change for item in opened if (change := _opening(tokens, item)) is not None])
+
+
+def _opening(tokens: Sequence[Token], item: Item) -> tuple[int, int, str] | None:
+    """The change that makes an item public; None where it is."""
+    first = tokens[item.start]
+    if not item.public:
+        return first.start, first.start, "pub "
+    if tokens[item.start + 1].text != "(":
+        return None
+    return first.end, tokens[close_of(tokens, item.start + 1)].end, ""  # pub(crate) and the like
 
 
 def changed(source: str, changes: Sequence[tuple[int, int, str]]) -> str:

@@ -62,7 +62,7 @@ def read(output: str, tokens: Tokens) -> Proof:
             break
         _take(proof, tokens, found[1], int(found[2]), found[3])
     proof.forged |= not proof.passed.isdisjoint(proof.failed)
-    proof.output = record.sub("\n", output).strip("\n")
+    proof.output = record.sub("", output).strip("\n")  # records bring their own line breaks
     return proof
 
 

@@ -73,6 +73,8 @@ def benchmark_named(name: str) -> Benchmark:
     plain = name.strip().lower().replace("_", "").replace("-", "").replace("plus", "+")
     if plain in BENCHMARKS:
         return BENCHMARKS[plain]
+    if plain.startswith(("humanevalrs", "mbpprs")):
+        raise InputError(f"{name!r} has no reference programs; there are some for {', '.join(BENCHMARKS)}")
     close = difflib.get_close_matches(plain, BENCHMARKS, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(BENCHMARKS)}"
     raise InputError(f"unknown benchmark {name!r}; {hint}")
