@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,12 @@ def script(
     return f"scripted:{file}"
 
 
+def trials(told: dict[str, object]) -> list[dict[str, Any]]:
+    found = told["trials"]
+    assert isinstance(found, list)
+    return found
+
+
 def texts(told: dict[str, object]) -> list[str]:
     own = told["own_tests"]
     assert isinstance(own, list)
@@ -61,7 +68,7 @@ def test_task_with_held_out_checks_only_is_accepted_by_them(tmp_path: Path, afte
         {"text": "assert double(5) == 10", "description": ""},
         {"text": "assert sorted([double(2), 1]) == [1, 4]", "description": ""},
     ]
-    (first, _) = ran.told["trials"]  # type: ignore[misc]  # the JSON is read as an object
+    first = trials(ran.told)[0]
     assert first["failed"] == ["own:2", "own:3", "own:4"]
     assert "own:2 (one): assert double(1) == 2\n  left: 1\n  right: 2" in first["feedback"]
     assert "own:4: assert sorted([double(2), 1]) == [1, 4]\n  double(2) returned 2" in first["feedback"]
@@ -108,8 +115,7 @@ def test_seed_chooses_six_and_the_set_is_the_same_in_all_trials(tmp_path: Path, 
     first, again, other = (afterword("run", task, *options, seed).told for seed in ("1", "1", "2"))
     assert len(texts(first)) == 6
     assert texts(first) == texts(again) != texts(other)
-    assert isinstance(first["trials"], list)
-    assert [trial["checks_total"] for trial in first["trials"]] == [6, 6, 6]
+    assert [trial["checks_total"] for trial in trials(first)] == [6, 6, 6]
     usage = first["usage"]
     assert isinstance(usage, dict)
     assert usage["by_role"]["test_writer"]["calls"] == 1
