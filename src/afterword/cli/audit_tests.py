@@ -110,7 +110,7 @@ def report_lines(audit: Audit) -> list[str]:
     if audit.tests.total:
         lines.append(f"own tests: {_said(audit.tests)} hold on a known-right program")
         if audit.not_plain:
-            lines.append(f"  {counted(audit.not_plain, 'test')} of them are no plain asserts on the program")
+            lines.append(f"  not a plain assert on the program: {audit.not_plain}")
         lines.append(f"tasks: {_said(audit.tasks)} have only tests that hold")
     matrix = audit.confusion
     if matrix.total:
