@@ -16,7 +16,7 @@ from tests.sandbox.jailed import FAST, held, jail, outcome, submit
 _WORKING = [report.level for report in anyio.run(probe) if report.works]
 
 
-@pytest.fixture(params=["namespaces", "bubblewrap", "seatbelt", "process"])
+@pytest.fixture(params=["namespaces", "bubblewrap", "container", "seatbelt", "process"])
 def level(request: pytest.FixtureRequest) -> Level:
     if request.param not in _WORKING:
         pytest.skip(f"{request.param} does not work on this host")

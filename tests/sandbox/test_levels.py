@@ -15,7 +15,7 @@ from afterword.sandbox.levels import LevelReport
 
 def test_every_level_is_reported_with_a_reason_where_it_does_not_work() -> None:
     reports = anyio.run(probe)
-    assert [report.level for report in reports] == ["namespaces", "bubblewrap", "seatbelt", "process"]
+    assert [report.level for report in reports] == ["namespaces", "bubblewrap", "container", "seatbelt", "process"]
     assert all(report.works != bool(report.why_not) for report in reports)
     assert LevelReport("process", works=True) in reports
 

@@ -35,7 +35,7 @@ _INNER_ID = 1000
 _FIRST_ID = 1_000_000_000
 """The host's id of the container's user 0: one that owns nothing."""
 _HIDDEN = Path(__file__).parent.parent
-_FDS = ("payload", "failure", "peer", "order")
+_FDS = ("peer", "payload", "failure", "order")
 """What the program inherits, from descriptor 3 on."""
 _OWN_PROCESSES = 64
 _OWN_MEMORY_MB = 256
@@ -80,8 +80,10 @@ class Podman:
         if found is None:
             raise SandboxFault("podman is not there: install podman and crun")
         self.binary = found
-        self.home = Path(tempfile.mkdtemp(prefix="afterword-containers-"))
-        self.home.chmod(0o711)  # the container's user has to pass
+        # As root the container's user is another one, who has to get there
+        place = "/run" if os.geteuid() == 0 and os.access("/run", os.W_OK) else None
+        self.home = Path(tempfile.mkdtemp(prefix="afterword-", dir=place))
+        self.home.chmod(0o711)
         self._roots: dict[tuple[str, ...], Path] = {}
 
     def needs_folder(self, *, command: bool) -> bool:
@@ -113,6 +115,7 @@ def _isolation(limits: JailLimits) -> list[str]:
     line += ["--cap-drop=all", "--security-opt=no-new-privileges", "--read-only", "--read-only-tmpfs=false"]
     line += ["--ulimit=nofile=1024:1024", "--ulimit=core=0:0", f"--ulimit=nproc={limits.processes + _OWN_PROCESSES}"]
     line += [f"--shm-size={size}", f"--tmpfs=/tmp:rw,nosuid,nodev,size={size},mode=1777", "--workdir=/sandbox"]
+    line += ["--tmpfs=/sys:ro,size=4k,mode=0711"]
     if os.geteuid() == 0:
         mapping = f"0:{_FIRST_ID}:{2 * _INNER_ID}"
         line += [f"--uidmap={mapping}", f"--gidmap={mapping}", f"--user={_INNER_ID}:{_INNER_ID}"]
@@ -157,6 +160,7 @@ class ContainerSandbox(SpawnedSandbox):
         podman = Podman()
         super().__init__(podman, python=python, workers=workers, readable=readable, extra_environment=extra_environment)
         self._podman = podman
+        self._scratch = str(podman.home)
         self._mark = f"afterword-{os.getpid()}-{secrets.token_hex(4)}"
         self._numbers = itertools.count()
         self._names: dict[Job, str] = {}
@@ -173,8 +177,8 @@ class ContainerSandbox(SpawnedSandbox):
 
     def _program(self, order_fd: int) -> list[str]:
         line = super()._program(order_fd)
-        at = line.index(BOOT)
-        return [*line[:at], _INIT + BOOT, *line[at + 1 :]]
+        line[line.index(BOOT)] = _INIT + BOOT
+        return line
 
     def _pid_file(self, name: str) -> Path:
         return self._podman.home / f"{name}.pid"
@@ -186,6 +190,8 @@ class ContainerSandbox(SpawnedSandbox):
         if job.folder is not None and os.geteuid() == 0:
             os.chown(job.folder, _FIRST_ID + _INNER_ID, _FIRST_ID + _INNER_ID)
         program = self._program(3 + _FDS.index("order"))
+        if job.folder is None:  # podman carries two streams, and would not keep their order
+            program = [part.replace(_INIT, _INIT + "os.dup2(1, 2)\n") for part in program]
         limits = JailLimits.from_wire(asdict(job.limits))
         binary, run, *line = self._launcher.command_line(program, job.folder, readable, limits)
         own = [f"--name={name}", f"--pidfile={self._pid_file(name)}", f"--preserve-fds={len(_FDS)}"]
@@ -244,3 +250,4 @@ def _make_root(root: Path, readable: Sequence[str]) -> None:
             inside.touch()
     for parent, _, _ in os.walk(root):
         Path(parent).chmod(0o755)
+    (root / "run").chmod(0o711)  # podman puts a mark of its own there

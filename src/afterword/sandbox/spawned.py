@@ -174,6 +174,8 @@ class SpawnedSandbox:
         self._workers = anyio.Semaphore(workers)
         self._groups = ControlGroups()
         self._views: dict[bool, list[str]] = {}
+        self._scratch: str | None = None
+        """Where work folders are made; None: where temporary files are."""
         self._tasks: TaskGroup | None = None
         self._live: dict[Job, Child] = {}
 
@@ -230,7 +232,7 @@ class SpawnedSandbox:
         try:
             job.collect = collect
             if self._launcher.needs_folder(command=command):
-                job.folder = Path(tempfile.mkdtemp(prefix="afterword-"))
+                job.folder = Path(tempfile.mkdtemp(prefix="afterword-", dir=self._scratch))
             job.groups = self._groups.make() if self._launcher.contains else {}
             job.group = ControlGroup(job.groups)
             job.group.limit(self._group_limits(limits))
