@@ -176,6 +176,10 @@ BAD: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
         change("task.toml", RUST_TOML.replace("fn word_counts", "fn words")),
         ("task.toml:5", "fn word_counts(…) -> …"),
     ),
+    "no signature": (
+        change("task.toml", RUST_TOML[: RUST_TOML.index("signature")]),
+        ("task.toml: ", 'signature = "fn word_counts(…) -> …"'),
+    ),
     "a python interpreter": (change("task.toml", RUST_TOML + 'python = "/usr/bin/python3"\n'), ("task.toml:6", "Rust")),
     "split and a held-out file": (change("task.toml", RUST_TOML + "split = 0.5\n"), ("held_out_tests.rs", "split")),
 }
@@ -190,6 +194,12 @@ def test_a_bad_rust_task_is_refused_with_one_line(name: str, tmp_path: Path, aft
     assert (ran.code, ran.out) == (2, "")
     for part in told:
         assert part in ran.complaint
+
+
+def test_check_says_that_it_is_for_python(tmp_path: Path, afterword: Command) -> None:
+    ran = afterword("check", rust_task(tmp_path / "task"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "is in Rust" in ran.complaint
 
 
 @needs_rust

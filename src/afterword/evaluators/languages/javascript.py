@@ -48,6 +48,7 @@ class JavaScript:
     title = "JavaScript"
     suffix = ".js"
     signature_form = "function {name}(…)"
+    needs_signature = False
     fences: Sequence[str] = ("javascript", "js", "node", "cjs", "mjs")
     advice = (
         "It is loaded by Node.js as a CommonJS module and read by its exports: end it with `module.exports = { … }`. "

@@ -133,6 +133,11 @@ class Language(Protocol):
         """What a signature looks like, with `{name}` in it."""
         ...
 
+    @property
+    def needs_signature(self) -> bool:
+        """Whether a task has to state one, since without it the program would choose the types that tests compare."""
+        ...
+
     def find_toolchain(self) -> Toolchain:
         """Raises InputError where it is absent."""
         ...

@@ -35,6 +35,7 @@ class Rust:
     title = "Rust"
     suffix = ".rs"
     signature_form = "fn {name}(…) -> …"
+    needs_signature = True
     fences: Sequence[str] = ("rust", "rs")
     advice = (
         "Only the standard library and safe Rust are there: `unsafe` does not compile, and overflow panics. "

@@ -155,6 +155,9 @@ class _Checked:
             self._fail(f"entry_point must be a {title} name, found {name!r}; change it", "entry_point")
         if other is not None:
             self._refuse_python_keys(parsed, other.title)
+            if other.needs_signature and parsed.check is None and not (parsed.signature or "").strip():
+                form = other.signature_form.format(name=name)
+                self._fail(f'a {other.title} task needs its signature; add a line such as: signature = "{form}"', None)
 
     def _refuse_python_keys(self, parsed: TaskFile, title: str) -> None:
         if parsed.python is not None:

@@ -83,6 +83,9 @@ def _parts(task: ProgrammingTask) -> list[Part]:
     limits = (task.limits, task.held_out_limits or task.limits)
     named = zip(("visible", "held_out"), (task.visible, task.held_out), limits, strict=True)
     parts = [Part(name, suite, limit) for name, suite, limit in named if suite is not None]
+    if task.native is not None:
+        language = task.native.language.title
+        raise InputError(f"`check` examines the tests of Python tasks, and {task.task.id!r} is in {language}")
     if not parts:
         raise InputError(f"the task {task.task.id!r} has no checks that could be examined; add some")
     return parts
