@@ -74,6 +74,7 @@ class Podman:
     locks = True
     shell_statuses = True
     inner_home: str | None = "/sandbox"
+    start_s = 2.0
 
     def __init__(self) -> None:
         found = shutil.which("podman")

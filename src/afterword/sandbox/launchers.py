@@ -34,6 +34,8 @@ class Launcher(Protocol):
     """A signal that ended the program arrives as exit code 128 + signal."""
     inner_home: str | None
     """Where the work folder is inside; None where it is where it is."""
+    start_s: float
+    """How much longer than its wall time a program may take, for its start is measured too."""
 
     def needs_folder(self, *, command: bool) -> bool:
         """Whether the program works in a folder of the host, made for it and removed."""
@@ -56,6 +58,7 @@ class Bubblewrap:
     locks = True
     shell_statuses = True
     inner_home: str | None = "/sandbox"
+    start_s = 0.5
 
     def __init__(self) -> None:
         self._binary = find_bubblewrap()
@@ -95,6 +98,7 @@ class Seatbelt:
     locks = False
     shell_statuses = False
     inner_home: str | None = None
+    start_s = 0.5
 
     def __init__(self) -> None:
         if not _SEATBELT.is_file():
@@ -147,6 +151,7 @@ class Bare:
     locks = False
     shell_statuses = False
     inner_home: str | None = None
+    start_s = 0.5
 
     def needs_folder(self, *, command: bool) -> bool:  # noqa: ARG002 - the same for both
         return True

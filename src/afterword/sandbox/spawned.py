@@ -33,7 +33,6 @@ from afterword.sandbox.launchers import JAIL_FOLDER, Launcher
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files
 from afterword.sandbox.streams import Allowance, Drain
 
-_GRACE_S = 0.5
 _LEFTOVER_S = 0.5
 _FAILURE_BYTES = 4_000
 BOOT = "import sys; sys.path[0] = sys.argv[1]; from jail.boot import main; del sys.path[0]; main()"
@@ -82,7 +81,7 @@ class Job:
         started = anyio.current_time()
         kills = self.group.memory_kills()
         try:
-            with anyio.move_on_after(self.limits.wall_s + _GRACE_S) as deadline:
+            with anyio.move_on_after(self.limits.wall_s + self.launcher.start_s) as deadline:
                 await child.exited()
             if deadline.cancelled_caught:
                 self._stop("deadline")
