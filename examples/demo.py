@@ -5,6 +5,7 @@ recorded; then a program that passes all it is shown and is caught by the held-o
 is said in one line, and its transcript is shown instead.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from afterword.cli.roles import ModelChoice
 from afterword.cli.task_run import RunSettings, run_task, show_program
 from afterword.errors import AfterwordError
 from afterword.models.inventory import availability
+from afterword.models.recording_file import read_headers
 from afterword.sandbox import STRONG, probe
 
-HERE = Path(__file__).parent
-LESSON = HERE / "lesson"
+HERE = Path(os.path.relpath(Path(__file__).parent))
+LESSON = HERE / "mean_delay"
 FALSE_POSITIVE = HERE / "duration_parser"
 
 
@@ -30,6 +32,7 @@ def main() -> int:
     jail = any(report.works and report.level in STRONG for report in anyio.run(probe))
     if not jail:
         say(console, "This machine has no jail for programs (see: afterword doctor), so nothing is run; recorded:")
+        told_of(console, LESSON / "recording.jsonl")
         transcript(console, LESSON)
         transcript(console, FALSE_POSITIVE)
         return 0
@@ -37,7 +40,7 @@ def main() -> int:
     if fetch_model(console):
         play(console, LESSON, "local")
     title(console, "The same task as it was recorded")
-    say(console, (LESSON / "recorded.txt").read_text(encoding="utf-8").strip())
+    told_of(console, LESSON / "recording.jsonl")
     play(console, LESSON, f"recorded:{LESSON / 'recording.jsonl'}")
     title(console, "A false positive, caught: scripted replies that pass all they are shown")
     play(console, FALSE_POSITIVE, f"scripted:{FALSE_POSITIVE / 'replies.jsonl'}")
@@ -69,6 +72,13 @@ def play(console: Console, folder: Path, model: str) -> None:
         return
     if outcome.best is not None:
         show_program(console, outcome.best)
+
+
+def told_of(console: Console, recording: Path) -> None:
+    """Says when and on what a recording was made."""
+    header = read_headers(recording)[0]
+    made_of = " ".join(str(value) for value in (header.model_extra or {}).values())
+    say(console, f"recorded {header.written[:10]} on {header.model}: {made_of}")
 
 
 def transcript(console: Console, folder: Path) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
+import pytest
+from rich.console import Console
+
+from afterword.models.recording_file import read_headers
+from afterword.models.weights import EMBEDDED
 from tests.e2e.conftest import Command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -44,3 +50,49 @@ def test_scripted_lessons_pass_their_own_shape(afterword: Command) -> None:
         folder = EXAMPLES / name
         told = json.loads(afterword("run", folder, "--model", f"scripted:{folder / 'replies.jsonl'}", "--json").out)
         assert told["usage"]["by_role"]["reflector"]["calls"] == 1
+
+
+def test_recorded_lesson_replays_call_for_call(afterword: Command) -> None:
+    """A changed prompt shows here: the recording then has to be made anew (examples/README.md says how)."""
+    folder = EXAMPLES / "mean_delay"
+    ran = afterword("run", folder, "--model", f"recorded:{folder / 'recording.jsonl'}", "--max-trials", "3", "--json")
+    told = json.loads(ran.out)
+    assert ran.code == 0
+    assert (told["status"], told["best_trial"]) == ("accepted", 2)
+    assert [trial["passed"] for trial in told["trials"]] == [False, True]
+    assert told["trials"][1]["lessons_shown"] == [1]
+
+
+def test_recording_says_when_and_on_what_it_was_made() -> None:
+    (header, *_) = read_headers(EXAMPLES / "mean_delay" / "recording.jsonl")
+    assert header.written.startswith("20")
+    assert header.model == "local"
+    assert header.model_extra is not None
+    assert header.model_extra["gguf_sha256"] == EMBEDDED.sha256
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("mean_delay", "recorded:mean_delay/recording.jsonl"),
+        ("duration_parser", "scripted:duration_parser/replies.jsonl"),
+    ],
+)
+def test_transcript_is_what_a_run_prints(
+    afterword: Command, monkeypatch: pytest.MonkeyPatch, name: str, model: str
+) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    ran = afterword("run", name, "--model", model, "--max-trials", "3")
+    assert ran.out == (EXAMPLES / name / "transcript.txt").read_text(encoding="utf-8")
+
+
+def test_demo_completes_where_nothing_can_be_fetched(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    demo = runpy.run_path(str(EXAMPLES / "demo.py"))
+    console = Console(width=80)
+    monkeypatch.chdir(EXAMPLES)
+    demo["play"](console, EXAMPLES / "mean_delay", "local")  # the model is not installed below AFTERWORD_HOME
+    shown = capfd.readouterr().out
+    assert "could not run" in shown
+    assert "accepted" in shown
