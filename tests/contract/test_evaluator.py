@@ -17,6 +17,7 @@ from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
 from afterword.core.records import Feedback, Task, Trajectory, Trust
 from afterword.errors import AfterwordError
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.families.programming.own_tests import OwnTest, OwnTests
 from afterword.sandbox import STRONG, open_sandbox
 
 T = TypeVar("T")
@@ -47,7 +48,28 @@ async def function_tests() -> AsyncIterator[Subject]:
         )
 
 
-SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {"function_tests": function_tests}
+@asynccontextmanager
+async def own_tests() -> AsyncIterator[Subject]:
+    tests = (OwnTest("assert f(1) == 2"), OwnTest("assert sorted([f(-1), 5]) == [0, 5]"))
+    async with (
+        open_sandbox(workers=1, allow_weak=True) as sandbox,
+        open_sandbox(workers=1, allow_weak=True) as companions,
+        JudgePool(sandbox, workers=1, companions=companions) as pool,
+        JudgePool(sandbox, workers=1) as lacking,
+    ):
+        yield Subject(
+            OwnTests(tests, "f", pool),
+            Trajectory("def f(x): return x + 1"),
+            Trajectory("def f(x): return abs(x) + 1"),
+            OwnTests(tests, "f", lacking),
+            "model",
+        )
+
+
+SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
+    "function_tests": function_tests,
+    "own_tests": own_tests,
+}
 
 
 @pytest.fixture(params=SUBJECTS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 
 from afterword.evaluators.judge.checks import Checks
-from afterword.evaluators.judge.connection import CannotCross, Connection
+from afterword.evaluators.judge.connection import Call, CannotCross, Connection
 from afterword.evaluators.judge.display import cut, show, show_call, show_error
 from afterword.evaluators.judge.ends import DeadlinePassed, JailLost, VerdictEnd
 from afterword.evaluators.judge.program import Jailed
@@ -35,7 +35,7 @@ def run_jailed(
         except VerdictEnd as end:
             if end is forwarded.raised:
                 raise  # the program's own end: lost, tampered, out of time
-            return "error", f"the test {test.check_id} could not be brought to its end ({_end_of_test(end)})"
+            return "error", f"the test {test.check_id} could not be brought to its end ({end_of_tests(end)})"
     return "", ""
 
 
@@ -44,7 +44,7 @@ class _Forwarded:
 
     def __init__(self, target: object, program: Connection) -> None:
         self.raised: BaseException | None = None
-        self.calls: deque[str] = deque(maxlen=_SHOWN_CALLS)
+        self._calls: deque[tuple[Call, object]] = deque(maxlen=_SHOWN_CALLS)
         self._target = target
         self._program = program
         self.__name__ = str(getattr(target, "__name__", "the program's function"))
@@ -59,14 +59,24 @@ class _Forwarded:
             raise
         except BaseException as error:
             self.raised = error
-            self._remember(f"raised {show_error(error)}")
+            self._remember(error)
             raise
-        self._remember(f"returned {show(result, _MAX_SHOWN)}")
+        self._remember(result)
         return result
 
-    def _remember(self, ended: str) -> None:
+    def _remember(self, result: object) -> None:
         if self._program.calls:
-            self.calls.append(f"  {show_call(self._program, self._program.calls[-1])} {ended}")
+            self._calls.append((self._program.calls[-1], result))
+
+    def shown(self) -> list[str]:
+        """The last calls with what they returned or raised."""
+        return [f"  {show_call(self._program, call)} {_ended(call, result)}" for call, result in self._calls]
+
+
+def _ended(call: Call, result: object) -> str:
+    if call.raised and isinstance(result, BaseException):
+        return f"raised {show_error(result)}"
+    return f"returned {show(result, _MAX_SHOWN)}"
 
 
 def _run_one(test: Jailed, forwarded: _Forwarded, jail: Connection, checks: Checks) -> None:
@@ -82,12 +92,12 @@ def _run_one(test: Jailed, forwarded: _Forwarded, jail: Connection, checks: Chec
     except BaseException as error:  # noqa: BLE001  becomes the result of the check
         if error is forwarded.raised:
             result = "memory" if isinstance(error, MemoryError) else "error"
-            tail = [] if forwarded.calls else [f"  {show_error(error)}"]
+            tail = [] if forwarded.shown() else [f"  {show_error(error)}"]
         elif type(error) is AssertionError:
             result = "failed"
         else:
             result, tail = "error", [f"  {_test_error(error)}"]
-    checks.record(test.check_id, result, "\n".join([cut(test.text, _MAX_TEXT), *forwarded.calls, *tail]))
+    checks.record(test.check_id, result, "\n".join([cut(test.text, _MAX_TEXT), *forwarded.shown(), *tail]))
 
 
 def _test_error(error: BaseException) -> str:
@@ -98,7 +108,8 @@ def _test_error(error: BaseException) -> str:
     return cut(f"the test raised {type(error).__name__}: {text}", _MAX_TEXT)
 
 
-def _end_of_test(end: VerdictEnd) -> str:
+def end_of_tests(end: VerdictEnd) -> str:
+    """How the tests' own jail ended, where nothing that the program did ended it."""
     if isinstance(end, JailLost):
         return "its process ended"
     if isinstance(end, DeadlinePassed):

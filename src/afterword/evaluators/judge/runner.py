@@ -126,10 +126,14 @@ def _run_jailed(
 ) -> tuple[str, str]:
     if not program.jailed:
         return "", ""
-    from afterword.evaluators.judge.jailed import run_jailed
+    from afterword.evaluators.judge.jailed import end_of_tests, run_jailed
 
     (companion,) = companions
-    if (problem := _load(companion)) is not None:
+    try:
+        problem = _load(companion)
+    except VerdictEnd as end:  # of the tests' jail: nothing that the program did
+        problem = "", end_of_tests(end)
+    if problem is not None:
         return "error", f"the tests cannot be loaded in their jail: {problem[1]}"
     return run_jailed(program.jailed, connection, found[program.entry_point], companion, checks)
 
