@@ -173,6 +173,10 @@ class ContainerSandbox(SpawnedSandbox):
     def _seen_inside(self, fds: Mapping[str, int]) -> Mapping[str, int]:
         return {name: -1 if fds[name] < 0 else 3 + _FDS.index(name) for name in fds}
 
+    def _outer_environment(self, variables: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002 - see there
+        """Podman's own: it finds its settings and its state there, and passes nothing of it on."""
+        return os.environ
+
     def _child(self, popen: subprocess.Popen[bytes], job: Job) -> Child:
         return ContainerChild(popen, self._pid_file(self._names[job]))
 

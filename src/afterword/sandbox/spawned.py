@@ -299,7 +299,7 @@ class SpawnedSandbox:
                 stdin=subprocess.DEVNULL,
                 stdout=writers[0],
                 stderr=writers[-1],
-                env=interpreter_environment(variables),
+                env=self._outer_environment(variables),
                 cwd=job.folder or "/",
                 start_new_session=True,
             )
@@ -319,6 +319,9 @@ class SpawnedSandbox:
     def _seen_inside(self, fds: Mapping[str, int]) -> Mapping[str, int]:
         """The numbers that descriptors have for the program."""
         return fds
+
+    def _outer_environment(self, variables: Mapping[str, str]) -> Mapping[str, str]:
+        return interpreter_environment(variables)
 
     def _child(self, popen: subprocess.Popen[bytes], job: Job) -> Child:  # noqa: ARG002 - for other levels
         return Child(popen, contains=self._launcher.contains)
