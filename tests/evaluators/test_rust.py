@@ -152,6 +152,10 @@ def test_imports_before_a_signature_are_found() -> None:
     "source",
     [
         "fn f(n: i64) -> i64 { n * n }",
+        "\ufefffn f(n: i64) -> i64 { n * n }",
+        "#!/usr/bin/env run\nfn f(n: i64) -> i64 { n * n }",
+        "macro_rules! make { ($n:ident) => { pub fn $n(n: i64) -> i64 { n * n } } }\nmake!(f);",
+        "mod inner { pub fn f(n: i64) -> i64 { n * n } }\npub use inner::f;",
         'pub fn f(n: i64) -> i64 {\n    println!("n = {}", n);\n    n.pow(2)\n}',
         """
         use std::ops::Mul;

@@ -263,6 +263,13 @@ async def test_limits_are_reasons(judge: LanguageJudge) -> None:
     assert re.search(r"main:L3: not finished \(timeout\)", endless.message)
 
 
+async def test_a_source_that_crashes_the_compiler_is_a_failed_trial(judge: LanguageJudge) -> None:
+    deep = f"pub fn f(n: i64) -> i64 {{ {'(' * 60_000}n{')' * 60_000} }}"
+    found = await verdict(judge, deep, TESTS, signature=SIGNATURE)
+    assert not found.passed
+    assert found.reason in ("error", "syntax", "memory")
+
+
 async def test_a_compile_bomb_is_bounded(judge: LanguageJudge, tmp_path: Path) -> None:
     bomb = """
     const fn spin() -> i64 { let mut n: u64 = 0; loop { n = n.wrapping_add(1); if n == u64::MAX { break } } 0 }

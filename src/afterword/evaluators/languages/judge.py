@@ -25,11 +25,12 @@ MAX_SOURCE_CHARS = 200_000
 
 
 class BuildEnded(Exception):
-    """A build step was ended by a limit."""
+    """A build step was ended by a limit, or by a crash of the compiler."""
 
     def __init__(self, result: RunResult) -> None:
         self.result = result
-        super().__init__(result.reason)
+        crashed = result.reason == "signal"
+        super().__init__("the compiler crashed" if crashed else f"the compiler was ended by the limit: {result.reason}")
 
 
 class _JailedWorkshop:
@@ -90,7 +91,7 @@ class LanguageJudge:
         try:
             program = await self.language.build(self._toolchain, self._workshop, source, suite.tests)
         except BuildEnded as ended:
-            program = BuildFailure(_reason_of(ended.result), f"compiling it was ended by the limit on {ended}")
+            program = BuildFailure(_reason_of(ended.result), f"{ended} while it read the program")
         if isinstance(program, BuildFailure):
             return unbuilt(suite.check_ids, program, self.isolation, time.monotonic() - started)
         tokens = Tokens.drawn(len(suite.tests.check_ids))
@@ -111,7 +112,7 @@ class LanguageJudge:
         try:
             built = await self.language.build(self._toolchain, self._workshop, stub, suite.tests)
         except BuildEnded as ended:
-            raise BadTests(f"compiling the tests was ended by the limit on {ended}", file=suite.file) from None
+            raise BadTests(f"{ended} while it read the tests", file=suite.file) from None
         if isinstance(built, BuildFailure) and built.reason == "missing":
             raise BadTests(built.message, file=suite.file)
         if isinstance(built, BuildFailure):

@@ -22,6 +22,8 @@ _TOKEN = re.compile(
       | (?P<mark>::|->|=>|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_PREAMBLE = re.compile(r"\ufeff?(?:#!(?!\s*\[)[^\n]*)?")
+"""A byte order mark, and a line for a shell."""
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(OPENING.values())
@@ -51,7 +53,8 @@ class Token:
 def tokens_of(source: str) -> list[Token]:
     """The tokens of a program; what no program can hold is taken as marks."""
     found: list[Token] = []
-    depth = position = 0
+    preamble = _PREAMBLE.match(source)
+    depth, position = 0, preamble.end() if preamble else 0
     while position < len(source):
         match = _TOKEN.match(source, position)
         if match is None:  # cannot happen: any character is a mark
