@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import random
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -26,9 +27,10 @@ from afterword.core.memory import SlidingWindow
 from afterword.core.protocols import Model
 from afterword.core.records import Strategy
 from afterword.core.reflexion import Reflexion
+from afterword.errors import AfterwordError
 from afterword.evaluators.function_tests import FunctionTests, JudgePool
 from afterword.families.programming import BenchmarkTask, ProgramActor, load_benchmark, program_reflector
-from afterword.families.programming.benchmarks import data_folder
+from afterword.families.programming.benchmarks import benchmark_named, data_folder
 from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
 from afterword.families.programming.own_tests.auditing import Audit
 from afterword.models import ModelOptions, open_models
@@ -72,9 +74,17 @@ def _options() -> argparse.Namespace:
 
 def chosen_tasks(data: Path, count: int, seed: int) -> list[BenchmarkTask]:
     """So many tasks of HumanEval+ by the seed, in their published order."""
-    everything = load_benchmark(BENCHMARK, data)
-    chosen = random.Random(seed).sample(range(len(everything)), min(count, len(everything)))  # noqa: S311 - a sample
-    return [everything[index] for index in sorted(chosen)]
+    benchmark = benchmark_named(BENCHMARK)
+    names: list[str] = []
+
+    def note(name: str) -> bool:
+        names.append(name)
+        return False  # all names, and no task made
+
+    list(benchmark.load(data, note))
+    names = [name for name in names if name not in benchmark.excluded]
+    chosen = set(random.Random(seed).sample(names, min(count, len(names))))  # noqa: S311 - a sample
+    return load_benchmark(BENCHMARK, data, ids=[name for name in names if name in chosen])
 
 
 def finished(out: Path) -> set[str]:
@@ -169,4 +179,7 @@ def _names(tasks: list[BenchmarkTask]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except AfterwordError as error:
+        sys.exit(f"own_tests_humaneval: {error}")
