@@ -1,8 +1,6 @@
 """Afterword: language agents that learn from failed attempts, with verdicts that hold.
 
-    from afterword import Reflexion
-
-    outcome = Reflexion(actor, evaluator, reflector).run_sync("what is to be done")
+Start with `Reflexion(actor, evaluator, reflector).run_sync("what is to be done")`.
 """
 
 from afterword._version import __version__
