@@ -86,6 +86,11 @@ def _parts(task: ProgrammingTask) -> list[Part]:
     if task.native is not None:
         language = task.native.language.title
         raise InputError(f"`check` examines the tests of Python tasks, and {task.task.id!r} is in {language}")
+    if task.command is not None:
+        raise InputError(
+            f"`check` examines the tests of Python tasks, and a command judges {task.task.id!r}; "
+            "it is tried out at the start of each run"
+        )
     if not parts:
         raise InputError(f"the task {task.task.id!r} has no checks that could be examined; add some")
     return parts
