@@ -279,5 +279,58 @@ async def test_tests_that_do_not_compile_are_refused_by_their_signature(judge: L
     with pytest.raises(BadTests, match="mismatched types"):
         await judge.refuse_unusable(bad)
     with pytest.raises(BadTests, match="signature is not valid"):
-        await judge.refuse_unusable(suite_of("rust", MAIN, signature="fn f(n: Nothing) -> i64"))
+        await judge.refuse_unusable(suite_of("rust", MAIN, signature="fn f(n: i64 -> i64"))
     await judge.refuse_unusable(suite_of("rust", MAIN, signature="fn f(n: i64) -> i64"))
+
+
+@needs_rust
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "use solution::{f, Item};\nfn main() { assert_eq!(f(&Item::new(2)), 4); }",
+        "use solution::*;\nfn main() { assert_eq!(f(&Item::new(2)), 4); }",
+        "fn main() { assert_eq!(f(&Item::new(2)), 4); }",
+        "extern crate solution;\nuse solution as s;\n#[test]\nfn a() { assert_eq!(s::f(&s::Item::new(2)), 4); }",
+    ],
+)
+async def test_types_of_the_program_can_be_used_however_they_are_named(judge: LanguageJudge, tests: str) -> None:
+    signature = "pub fn f(item: &Item) -> i64"
+    await judge.refuse_unusable(suite_of("rust", tests, signature=signature))
+    source = """
+    pub struct Item { n: i64 }
+    impl Item { pub fn new(n: i64) -> Self { Item { n } } }
+    pub fn f(item: &Item) -> i64 { item.n * item.n }
+    """
+    found = await verdict(judge, source, tests, signature=signature)
+    assert found.passed, found.message
+
+
+SLY = {
+    "a trait": """
+        pub trait Sly { fn is_empty(self) -> bool; }
+        impl Sly for Vec<i64> { fn is_empty(self) -> bool { true } }""",
+    "a trait that the tests seem to name": """
+        #[allow(non_camel_case_types)]
+        pub trait is_empty { fn is_empty(self) -> bool; }
+        impl is_empty for Vec<i64> { fn is_empty(self) -> bool { true } }""",
+    "a trait that a macro makes beside a function": """
+        macro_rules! make { ($n:ident) => {
+            pub trait $n { fn is_empty(self) -> bool; }
+            impl $n for Vec<i64> { fn is_empty(self) -> bool { true } }
+        } }
+        pub fn is_empty() {}
+        make!(is_empty);""",
+}
+
+
+@needs_rust
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", SLY)
+async def test_traits_are_taken_by_name_only(judge: LanguageJudge, name: str) -> None:
+    """A trait with a method by value would come before std's own method of the same name."""
+    for head in ("use solution::*;\n", ""):
+        tests = f"{head}fn main() {{ assert!(f().is_empty()); }}"
+        source = f"{SLY[name]}\npub fn f() -> Vec<i64> {{ vec![1] }}"
+        found = await verdict(judge, source, tests, signature="fn f() -> Vec<i64>")
+        assert (found.passed, found.reason) == (False, "failed"), found.message

@@ -106,13 +106,15 @@ class LanguageJudge:
         Raises:
             BadTests: they do not compile.
         """
-        stub = self.language.stub(suite.entry_point, suite.tests.signature)
+        stub = self.language.stub(suite.tests)
         if stub is None:
             return
         try:
             built = await self.language.build(self._toolchain, self._workshop, stub, suite.tests)
         except BuildEnded as ended:
             raise BadTests(f"{ended} while it read the tests", file=suite.file) from None
+        if isinstance(built, BuildFailure) and self.language.blames_names(built.message):
+            return
         if isinstance(built, BuildFailure) and built.reason == "missing":
             raise BadTests(built.message, file=suite.file)
         if isinstance(built, BuildFailure):

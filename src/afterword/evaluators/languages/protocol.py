@@ -158,8 +158,12 @@ class Language(Protocol):
         """The program with what only the signature gives: what it imports, or its head before a bare body."""
         ...
 
-    def stub(self, entry_point: str, signature: str | None) -> str | None:
-        """A program that fits the tests and does nothing; None where it cannot be known without a signature."""
+    def stub(self, tests: TestFile) -> str | None:
+        """A program that fits the tests and does nothing; None where it cannot be known what would fit."""
+        ...
+
+    def blames_names(self, message: str) -> bool:
+        """Whether a build failed for want of names, which a program could bring and a stub does not."""
         ...
 
     async def build(

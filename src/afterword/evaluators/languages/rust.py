@@ -16,12 +16,13 @@ from pathlib import Path
 from afterword.errors import InputError
 from afterword.evaluators.languages.protocol import BuildFailure, Made, Program, Step, TestFile, Toolchain, Workshop
 from afterword.evaluators.languages.rust_harness import HARNESS_CODE
-from afterword.evaluators.languages.rust_link import CRATE, declares, head_of, imports_of, link
+from afterword.evaluators.languages.rust_link import CRATE, declares, head_of, imports_of, link, names_taken
 from afterword.evaluators.languages.rust_tests import read_tests
 from afterword.evaluators.languages.rust_text import items_of, public_names, tokens_of, with_public_items
 
 _LIBRARY = f"lib{CRATE}.rlib"
-_COMMON = ("--edition", "2021", "-C", "opt-level=0", "-C", "overflow-checks=on", "-A", "warnings",
+_COMMON = ("--edition", "2021", "-C", "opt-level=0", "-C", "overflow-checks=on", "-C", "codegen-units=1",
+           "-A", "warnings",
            "--error-format", "json")  # fmt: skip
 _SHOWN_ERRORS = 3
 _MAX_ERROR = 900
@@ -75,11 +76,17 @@ class Rust:
         missing = [line for line in imports_of(signature) if (name := _last_name(line)) in used and name not in given]
         return "\n".join([*missing, code])
 
-    def stub(self, entry_point: str, signature: str | None) -> str | None:
-        head = head_of(signature or "", entry_point)
+    def stub(self, tests: TestFile) -> str | None:
+        signature = tests.signature or ""
+        head = head_of(signature, tests.entry_point)
         if not head or "impl" in head.partition(")")[2]:  # nothing that does nothing is an `impl Trait`
             return None
-        return "\n".join([*imports_of(signature or ""), f"pub {head} {{ loop {{}} }}\n"])
+        if names_taken(tests) - {tests.entry_point}:
+            return None
+        return "\n".join([*imports_of(signature), f"pub {head} {{ loop {{}} }}\n"])
+
+    def blames_names(self, message: str) -> bool:
+        return re.search(r"error\[E04(?:05|12|25|32|33)\]", message) is not None
 
     async def build(
         self, toolchain: Toolchain, workshop: Workshop, solution: str, tests: TestFile
@@ -97,7 +104,7 @@ class Rust:
         source = f"{tests.code}\n{link(tests, solution)}\n{HARNESS_CODE}"
         linked = await workshop.make(
             Step(
-                (rustc, "--crate-name", "tests", *_COMMON, "-C", "strip=debuginfo", "--extern",
+                (rustc, "--crate-name", "tests", *_COMMON, "-C", "link-arg=-Wl,-s", "--extern",
                  f"{CRATE}={_LIBRARY}", "tests.rs", "-o", "tests"),
                 {"tests.rs": source.encode("utf-8", "replace"), _LIBRARY: library.files[_LIBRARY]},
                 ("tests",),

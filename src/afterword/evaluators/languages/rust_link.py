@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from afterword.evaluators.languages.protocol import TestFile
 from afterword.evaluators.languages.rust_text import (
@@ -52,7 +53,7 @@ def link(tests: TestFile, solution: str) -> str:
     if everything or not named:
         wanted |= {token.text for token in written if token.kind == "name"}
     own = {item.name for item in items_of(written) if item.name}
-    taken = ((wanted & public_names(solution)) - given - own) | named
+    taken = ((wanted & _importable(solution)) - given - own) | named
     pinned = pin(signature, tests.entry_point)
     names = sorted((taken | {tests.entry_point}) - ({tests.entry_point} if pinned else set()))
     lines = [
@@ -68,6 +69,19 @@ def link(tests: TestFile, solution: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _importable(solution: str) -> frozenset[str]:
+    """The names that tests may take without saying so: none of traits.
+
+    A trait in scope can bring a method that comes before std's own of the same name. Where a macro makes traits their
+    names are not known, and any function could stand beside one of its name.
+    """
+    tokens = tokens_of(solution)
+    if any(one.text == "trait" and other.text == "$" for one, other in pairwise(tokens)):
+        return frozenset()
+    traits = {item.name for item in items_of(tokens) if item.word == "trait"}
+    return public_names(solution) - traits
+
+
 def imports_of(signature: str) -> list[str]:
     """The `use` lines that a signature begins with."""
     tokens = tokens_of(signature)
@@ -76,6 +90,11 @@ def imports_of(signature: str) -> list[str]:
         for item in items_of(tokens)
         if item.word == "use"
     ]
+
+
+def names_taken(tests: TestFile) -> set[str]:
+    """The names that tests take from the solution by a path."""
+    return _named(tokens_of(tests.text))[0]
 
 
 def _named(tokens: Sequence[Token]) -> tuple[set[str], bool]:
