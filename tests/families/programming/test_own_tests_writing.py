@@ -16,7 +16,7 @@ from afterword.core.events import NoEvents
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import ActContext
 from afterword.core.records import Task
-from afterword.errors import NoOwnTests
+from afterword.errors import InputError, NoOwnTests
 from afterword.evaluators.function_tests import JudgePool
 from afterword.families.programming.own_tests import (
     OwnTest,
@@ -147,6 +147,16 @@ async def test_writer_without_a_test_is_asked_once_more() -> None:
     assert second.messages[:2] == first.messages
     assert first.seed != second.seed
     assert await written("def f(x): ...", REPLY) == await written(REPLY)
+
+
+async def test_empty_reply_is_not_sent_back_as_an_empty_message() -> None:
+    _, second = await requests("", REPLY)
+    assert all(message.content for message in second.messages)
+
+
+def test_no_test_at_all_cannot_be_asked_for() -> None:
+    with pytest.raises(InputError, match="most = 0"):
+        TestWriting(most=0)
 
 
 @pytest.mark.parametrize(

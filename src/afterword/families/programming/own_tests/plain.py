@@ -76,7 +76,7 @@ def parse_plain(text: str, entry_point: str) -> ast.Assert | None:
 
 def key_of(test: OwnTest) -> str:
     """Equal for tests that say the same, whatever their layout."""
-    return ast.dump(ast.parse(test.text))
+    return ast.dump(ast.parse(test.text)) if _is_harmless(test.text) else test.text
 
 
 def _is_harmless(text: str) -> bool:

@@ -12,7 +12,7 @@ from afterword.core.effects import Effects, fingerprint
 from afterword.core.messages import ChatRequest, Message
 from afterword.core.protocols import Model
 from afterword.core.records import Task
-from afterword.errors import NoOwnTests
+from afterword.errors import InputError, NoOwnTests
 from afterword.evaluators.function_tests.literals import NotLiteral, row_of
 from afterword.families.programming.actor import entry_point_of, kind_of, signature_of
 from afterword.families.programming.own_tests.plain import OwnTest, key_of, parse_plain
@@ -36,6 +36,10 @@ class TestWriting:
     max_tokens: int = 1024
     most: int = 6
     """The paper keeps at most 6."""
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise InputError(f"at least one test has to be kept, found most = {self.most}")
 
 
 async def write_tests(
@@ -68,7 +72,8 @@ async def write_tests(
         if kept:
             return sample(kept, settings.most, choice)
         again = render(_PACKAGE, "test_writer_again.jinja", {"entry_point": entry_point})
-        messages = (*messages, Message("assistant", cut(reply.text, _MAX_SHOWN)), Message("user", again))
+        answered = cut(reply.text, _MAX_SHOWN).strip() or "(nothing)"  # providers refuse an empty message
+        messages = (*messages, Message("assistant", answered), Message("user", again))
     raise NoOwnTests(task.id, model.name)
 
 
