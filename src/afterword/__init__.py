@@ -117,7 +117,7 @@ __all__ = [
     "Trial",
     "Usage",
     "__version__",
-    "first_of",
     "fingerprint",
+    "first_of",
     "run_loop",
 ]
