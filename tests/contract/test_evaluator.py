@@ -16,9 +16,11 @@ from afterword.core.events import NoEvents
 from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
 from afterword.core.records import Feedback, Task, Trajectory, Trust
 from afterword.errors import AfterwordError
+from afterword.evaluators.command import CommandTests
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
 from afterword.families.programming.own_tests import OwnTest, OwnTests
 from afterword.sandbox import STRONG, open_sandbox
+from tests.evaluators.command.folders import QUICK, RIGHT, WRONG, check
 
 T = TypeVar("T")
 
@@ -66,9 +68,24 @@ async def own_tests() -> AsyncIterator[Subject]:
         )
 
 
+@asynccontextmanager
+async def command_tests() -> AsyncIterator[Subject]:
+    async with open_sandbox(workers=1, allow_weak=True) as sandbox:
+        async with open_sandbox(workers=1, allow_weak=True) as closed:
+            pass
+        yield Subject(
+            await CommandTests(check(), sandbox, QUICK).prepared(),
+            Trajectory(RIGHT),
+            Trajectory(WRONG),
+            CommandTests(check(), closed, QUICK),
+            "shared_process",
+        )
+
+
 SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
     "function_tests": function_tests,
     "own_tests": own_tests,
+    "command_tests": command_tests,
 }
 
 
@@ -107,7 +124,7 @@ def test_a_right_trajectory_passes_with_score_1_and_every_check(subject: Subject
             assert feedback.score == 1.0
             assert feedback.reason == "ok"
             assert feedback.trust == given.trust
-            assert all(check.passed and not check.message for check in feedback.checks)
+            assert all(one.passed and not one.message for one in feedback.checks)
 
     anyio.run(main)
 
@@ -130,7 +147,7 @@ def test_the_checks_of_a_verdict_are_those_known_before(subject: Subjects) -> No
             for trajectory in (given.right, given.wrong, Trajectory(""), Trajectory("\0")):
                 feedback = await given.evaluator.evaluate(context(trajectory))
                 if given.evaluator.check_ids:
-                    assert tuple(check.id for check in feedback.checks) == given.evaluator.check_ids
+                    assert tuple(one.id for one in feedback.checks) == given.evaluator.check_ids
 
     anyio.run(main)
 

@@ -32,7 +32,8 @@ async def test_tests_that_are_no_longer_reported_count_as_failed(sandbox: Sandbo
     tests = CommandTests(check(ids=IDS), sandbox, QUICK)
     verdict = await tests.judge({"src/calc.py": b"raise RuntimeError('no')\n"})
     assert (verdict.passed, verdict.score, verdict.reason) == (False, 0.0, "error")
-    assert set(IDS) < set(verdict.failed_ids)
+    assert verdict.failed_ids == IDS
+    assert "tests.checks: error: collection failure" in verdict.message
     assert "not reported: tests.checks::test_small" in verdict.message
 
 

@@ -37,17 +37,17 @@ def verdict(check: CommandCheck, ended: RunResult, brought: Iterable[str] = ()) 
     """The verdict. `brought` are files that the candidate wanted to change and may not."""
     tampered = (*_refused(check, brought), *_changed(check, ended))
     try:
-        checks = _checks(check, ended)
+        checks, notes = _checks(check, ended)
         reason = _reason(checks)
         found = ""
     except _NoVerdict as none:
         checks = [CheckResult(name, False, _NOT_REPORTED) for name in check.ids] or [CheckResult(WHOLE, False)]
-        reason, found = none.reason, str(none)
+        reason, found, notes = none.reason, str(none), []
     if tampered:
         reason = "tampered"
         checks += tampered
     passed = all(each.passed for each in checks)
-    message = "" if passed else _message(checks, reason, found, ended)
+    message = "" if passed else _message(checks, notes, reason, found, ended)
     return Feedback(
         passed=passed,
         score=sum(each.passed for each in checks) / len(checks),
@@ -92,8 +92,11 @@ def read_report(check: CommandCheck, ended: RunResult) -> Report:
     return read_tap(data.decode("utf-8", "backslashreplace"))
 
 
-def _checks(check: CommandCheck, ended: RunResult) -> list[CheckResult]:
-    """A result for each test that was reported or should have been."""
+def _checks(check: CommandCheck, ended: RunResult) -> tuple[list[CheckResult], list[CheckResult]]:
+    """A result for each test that was reported or should have been, the known ones first; and what is not one of them.
+
+    Where the tests are known, a file of them that could not be loaded is no test more, but says why others are missing.
+    """
     if ended.reason != "exited":
         raise _NoVerdict("error" if ended.reason == "signal" else ended.reason, _ENDS[ended.reason])
     try:
@@ -103,13 +106,19 @@ def _checks(check: CommandCheck, ended: RunResult) -> list[CheckResult]:
         raise _NoVerdict("error", f"The result in {where} cannot be used: {garbled}.") from None
     if not report.checks:
         raise _NoVerdict("no_tests", "The command reported no tests.")
-    checks = [_result(each) for each in report.checks]
-    reported = {each.id for each in report.checks}
-    checks += [CheckResult(name, False, _NOT_REPORTED) for name in check.ids if name not in reported]
-    if ended.exit_code != 0 and all(each.passed for each in checks):
-        told = f"all tests are reported as passed, and the command ended with exit code {ended.exit_code}"
-        checks.append(CheckResult(WHOLE, False, f"error: {told}"))
-    return checks
+    reported = {each.id: each for each in report.checks}
+    known = [
+        _result(reported[name]) if name in reported else CheckResult(name, False, _NOT_REPORTED) for name in check.ids
+    ]
+    others = [each for each in report.checks if each.id not in set(check.ids)]
+    notes = [_result(each) for each in others if check.ids and each.stands_for_many]
+    checks = known + [_result(each) for each in others if not (check.ids and each.stands_for_many)]
+    if all(each.passed for each in checks) and (ended.exit_code != 0 or notes):
+        ending = (
+            f"the command ended with exit code {ended.exit_code}" if ended.exit_code else "some could not be loaded"
+        )
+        checks.append(CheckResult(WHOLE, False, f"error: all tests are reported as passed, and {ending}"))
+    return checks, notes
 
 
 def _result(check: ReportedCheck) -> CheckResult:
@@ -159,13 +168,15 @@ def _changed(check: CommandCheck, ended: RunResult) -> list[CheckResult]:
     ]
 
 
-def _message(checks: Collection[CheckResult], reason: str, found: str, ended: RunResult) -> str:
+def _message(
+    checks: Collection[CheckResult], notes: Collection[CheckResult], reason: str, found: str, ended: RunResult
+) -> str:
     """What went wrong, shortest first: the counts, each failed check, then the command's last words."""
     passed = sum(check.passed for check in checks)
     lines = [f"{passed} of {len(checks)} checks passed; {reason}"]
     if found:
         lines.append(found)
-    failed = [check for check in checks if not check.passed and check.message not in ("", _NOT_REPORTED)]
+    failed = [check for check in (*notes, *checks) if not check.passed and check.message not in ("", _NOT_REPORTED)]
     lines += [f"{check.id}: {check.message}" for check in failed[:_SHOWN_CHECKS]]
     if len(failed) > _SHOWN_CHECKS:
         lines.append(f"… and {len(failed) - _SHOWN_CHECKS} more")
