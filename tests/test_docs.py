@@ -1,4 +1,4 @@
-"""Every Python block of the README and of the docs runs."""
+"""Every Python block of the README and of the docs runs; a block marked `py` is a test file, which needs a program."""
 
 import re
 import subprocess
