@@ -202,4 +202,4 @@ def test_crashed_evaluator_is_faulted(tmp_path: Path, afterword: Command) -> Non
     assert (ran.code, ran.told["status"]) == (3, "faulted")
     fault = ran.told["fault"]
     assert isinstance(fault, dict)
-    assert "judges in a row were lost" in fault["message"]
+    assert "attempts in a row broke off" in fault["message"]

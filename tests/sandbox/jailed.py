@@ -90,6 +90,16 @@ def children(pid: int) -> set[int]:
     return found
 
 
+def descendants(pid: int) -> set[int]:
+    below = children(pid)
+    return below.union(*(descendants(child) for child in below))
+
+
+def zygotes() -> set[int]:
+    """The processes of this one that are zygotes or watchers."""
+    return {pid for pid in descendants(os.getpid()) if b"jail.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
 def _groups() -> list[Path]:
     found: list[Path] = []
     for line in Path("/proc/self/cgroup").read_text().splitlines():

@@ -12,11 +12,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from afterword.core.records import Limits
+from afterword.core.protocols import Sandbox
+from afterword.core.records import Limits, RunResult
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox import open_sandbox
 from afterword.sandbox.cgroups import find_parents
-from tests.sandbox.jailed import FAST, children, eventually, held, jail, submit
+from tests.sandbox.jailed import FAST, descendants, eventually, held, jail, submit, zygotes
 
 MAIN = """
     import anyio, sys
@@ -35,21 +36,11 @@ MAIN = """
 """
 
 
-def descendants(pid: int) -> set[int]:
-    below = children(pid)
-    return below.union(*(descendants(child) for child in below))
-
-
 def alive(pid: int) -> bool:
     try:
         return Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-def zygotes() -> set[int]:
-    """The processes of this one that are zygotes or watchers."""
-    return {pid for pid in descendants(os.getpid()) if b"jail.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 def test_an_idle_zygote_that_died_is_replaced() -> None:
@@ -81,6 +72,25 @@ def test_a_zygote_that_dies_under_a_program_is_a_fault_and_not_a_verdict() -> No
             return (await submit(sandbox, "import os; os.write(1, b'next')")).stdout
 
     assert anyio.run(main) == "next"
+
+
+def test_a_command_whose_zygote_dies_is_run_again() -> None:
+    results: list[RunResult] = []
+
+    async def run(sandbox: Sandbox) -> None:
+        results.append(await sandbox.run(["sh", "-c", "sleep 0.6; echo done"], {}, FAST))
+
+    async def main() -> None:
+        async with jail("namespaces") as sandbox, anyio.create_task_group() as tasks:
+            await sandbox.run(["true"], {}, FAST)  # so that the zygote of commands is there
+            victims = zygotes()
+            tasks.start_soon(run, sandbox)
+            await anyio.sleep(0.3)
+            for pid in victims:
+                os.kill(pid, signal.SIGKILL)
+
+    anyio.run(main)
+    assert [(result.reason, result.stdout) for result in results] == [("exited", "done\n")]
 
 
 @pytest.mark.slow

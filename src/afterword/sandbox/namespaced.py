@@ -89,6 +89,8 @@ class Cell:
         self._collected = Drain(collected, Allowance(_COLLECT_BYTES), self._overflow) if collected is not None else None
         self._over = anyio.Event()
         self._outcome: RunResult | SandboxFault = SandboxFault("the sandbox was closed while the jail ran")
+        self.lost = False
+        """Its zygote went away: nothing is known of the program, which can be run again in another one."""
 
     @property
     def drains(self) -> tuple[Drain, ...]:
@@ -112,6 +114,7 @@ class Cell:
                 await drain.wait()
             self._outcome = self._conclude(report)
         except ZygoteLost as lost:
+            self.lost = True
             self._outcome = SandboxFault(f"the jail's zygote was lost: {lost}")
         except SandboxFault as fault:
             self._outcome = fault
@@ -224,23 +227,29 @@ class NamespaceSandbox:
     async def run(
         self, argv: Sequence[str], files: Mapping[str, bytes], limits: Limits, *, collect: Sequence[str] = ()
     ) -> RunResult:
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            cell = await self._begin(
-                COMMAND,
-                pack_files(files),
-                limits,
-                peer=theirs.fileno(),
-                streams=2,
-                collected=ours.detach,
-                argv=argv,
-                collect=collect,
-            )
-        try:
-            return await cell.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await cell.close()
+        tries = 0
+        while True:
+            tries += 1
+            ours, theirs = socket.socketpair()
+            with ours, theirs:
+                cell = await self._begin(
+                    COMMAND,
+                    pack_files(files),
+                    limits,
+                    peer=theirs.fileno(),
+                    streams=2,
+                    collected=ours.detach,
+                    argv=argv,
+                    collect=collect,
+                )
+            try:
+                return await cell.wait()
+            except SandboxFault:
+                if not cell.lost or tries == _TRIES:
+                    raise
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await cell.close()
 
     async def try_out(self) -> None:
         """Goes the whole way once, into a cell and out again. Raises SandboxFault with the reason where it fails."""

@@ -36,8 +36,8 @@ main()
 """
 
 
-class JudgeLost(Exception):
-    """The judge process ended before it answered."""
+class AttemptLost(Exception):
+    """The judge or a jail was gone before there was a verdict; another attempt may reach one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Judge:
         """Sends one order with the sockets of its jails and returns the report.
 
         Raises:
-            JudgeLost: the judge died or does not answer.
+            AttemptLost: the judge died or does not answer.
         """
         body = json.dumps(head).encode()
         wall_s = head["wall_s"]
@@ -90,10 +90,10 @@ class Judge:
                 await self._send(_HEADER.pack(len(body), len(program)) + body + program, jails)
                 (length,) = struct.unpack(">I", await self._exactly(4))
                 if length > _MAX_REPORT:
-                    raise JudgeLost(f"a report of {length:,} bytes")
+                    raise AttemptLost(f"the judge sent a report of {length:,} bytes")
                 return read_report(await self._exactly(length))
         except (OSError, TimeoutError) as error:
-            raise JudgeLost(f"{type(error).__name__}: {error}") from error
+            raise AttemptLost(f"the judge was lost ({type(error).__name__}: {error})") from error
 
     async def _send(self, data: bytes, descriptors: Sequence[int]) -> None:
         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
@@ -116,7 +116,7 @@ class Judge:
                 await anyio.wait_readable(self._sock)
                 continue
             if not part:
-                raise JudgeLost(f"it ended with status {self._process.poll()}")
+                raise AttemptLost(f"the judge ended with status {self._process.poll()}")
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
@@ -161,6 +161,6 @@ def read_report(data: bytes) -> Report:
     return Report(status, results, reason, message, current, rest)
 
 
-def fault(losses: Sequence[JudgeLost]) -> SandboxFault:
-    """When judge after judge is lost there is no verdict."""
-    return SandboxFault(f"{len(losses)} judges in a row were lost; the last one: {losses[-1]}")
+def fault(losses: Sequence[AttemptLost]) -> SandboxFault:
+    """Where attempt after attempt is lost there is no verdict."""
+    return SandboxFault(f"{len(losses)} attempts in a row broke off before there was a verdict; the last: {losses[-1]}")

@@ -1,6 +1,6 @@
 """`JudgePool`: judges and jails put together, for any number of callers at a time.
 
-A judge that dies is replaced and its verdict is reached again from the start; none is ever invented.
+A judge or jail that dies is replaced and its verdict is reached again from the start; none is ever invented.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import anyio
 
 from afterword.core.protocols import Peer, Sandbox
 from afterword.core.records import Feedback, Limits, RunResult
-from afterword.errors import BadTests, InputError
+from afterword.errors import BadTests, InputError, SandboxFault
 from afterword.evaluators.function_tests import judges
-from afterword.evaluators.function_tests.judges import Judge, JudgeLost, Report
+from afterword.evaluators.function_tests.judges import AttemptLost, Judge, Report
 from afterword.evaluators.function_tests.suite import Suite
 from afterword.evaluators.function_tests.verdict import early, feedback_of
 
@@ -68,11 +68,11 @@ class JudgePool:
         """
         if (problem := _no_source(source)) is not None:
             return early(suite.check_ids, "syntax", problem, self.isolation)
-        losses: list[JudgeLost] = []
+        losses: list[AttemptLost] = []
         while len(losses) < _TRIES:
             try:
                 report, ending = await self._attempt(source, suite, limits)
-            except JudgeLost as lost:
+            except AttemptLost as lost:
                 losses.append(lost)
             else:
                 return feedback_of(suite.check_ids, report, ending, limits)
@@ -125,11 +125,11 @@ class JudgePool:
                         os.close(jail)
             if report.reason == "lost":
                 with anyio.move_on_after(_LAST_WORDS_S):
-                    await peer.wait()  # the jail is ending by itself: let it say how
+                    await _ended(peer)  # the jail is ending by itself: let it say how
         finally:
             with anyio.CancelScope(shield=True):
                 await peer.close()
-        return report, await peer.wait()
+        return report, await _ended(peer)
 
     @asynccontextmanager
     async def _companion(self, suite: Suite, limits: Limits) -> AsyncIterator[tuple[Peer, ...]]:
@@ -145,6 +145,15 @@ class JudgePool:
         finally:
             with anyio.CancelScope(shield=True):
                 await peer.close()
+        await _ended(peer)  # if this jail broke, what its tests said is no word on the program
+
+
+async def _ended(peer: Peer) -> RunResult:
+    """How a jail ended. One that broke is a lost attempt: that is none of the program's doing."""
+    try:
+        return await peer.wait()
+    except SandboxFault as fault:
+        raise AttemptLost(str(fault)) from fault
 
 
 def _no_source(source: str) -> str | None:
