@@ -255,7 +255,7 @@ async def test_output_locked_for_ever_does_not_stop_the_report(judge: LanguageJu
 async def test_limits_are_reasons(judge: LanguageJudge) -> None:
     short = Limits(wall_s=1.0, memory_mb=256, output_bytes=10_000)
     endless = await verdict(judge, "pub fn f(_n: i64) -> i64 { loop {} }", TESTS, signature=SIGNATURE, limits=short)
-    hungry = "pub fn f(_n: i64) -> i64 { let mut v: Vec<u8> = Vec::new(); loop { v.extend([1u8; 1 << 20]); } }"
+    hungry = "pub fn f(_n: i64) -> i64 { vec![1u8; 1 << 30].len() as i64 }"
     memory = await verdict(judge, hungry, TESTS, signature=SIGNATURE, limits=Limits(wall_s=10.0, memory_mb=256))
     loud = 'pub fn f(_n: i64) -> i64 { loop { println!("again and again"); } }'
     output = await verdict(judge, loud, TESTS, signature=SIGNATURE, limits=short)
