@@ -15,7 +15,7 @@ from rich.text import Text
 
 from afterword.cli.model import install_model
 from afterword.cli.roles import ModelChoice
-from afterword.cli.task_run import RunSettings, run_task, show_program
+from afterword.cli.task_run import RunSettings, run_task
 from afterword.errors import AfterwordError
 from afterword.models.inventory import availability
 from afterword.models.recording_file import read_headers
@@ -65,13 +65,10 @@ def play(console: Console, folder: Path, model: str) -> None:
     """Runs a task as `afterword run` does, with at most three trials."""
     settings = RunSettings(folder, ModelChoice(model=model), max_trials=3)
     try:
-        outcome = anyio.run(run_task, settings, console)
+        anyio.run(run_task, settings, console)
     except AfterwordError as error:
         say(console, f"This part could not run: {error}")
         transcript(console, folder)
-        return
-    if outcome.best is not None:
-        show_program(console, outcome.best)
 
 
 def told_of(console: Console, recording: Path) -> None:

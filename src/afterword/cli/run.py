@@ -60,7 +60,7 @@ def run(
     from rich.console import Console
 
     from afterword.cli.roles import ModelChoice
-    from afterword.cli.task_run import RunSettings, run_task, show_program
+    from afterword.cli.task_run import RunSettings, run_task
     from afterword.core.budget import Allowance
 
     if out is not None:
@@ -92,6 +92,7 @@ def run(
         record=record,
         ask=ask,
         allow_weak_isolation=allow_weak_isolation,
+        show_program=not as_json and out is None,
         own_tests=own_tests,
     )
     console = Console(stderr=as_json)
@@ -100,8 +101,6 @@ def run(
     best = outcome.best
     if as_json:
         sys.stdout.write(json.dumps(outcome_json(outcome, written)) + "\n")
-    elif best is not None and out is None:
-        show_program(console, best)
     if out is not None and best is not None:
         try:
             out.write_text(best.trajectory.output, encoding="utf-8", errors="backslashreplace")

@@ -5,8 +5,8 @@ Apart from the command, so that `demo` runs a task exactly as `run` does.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,28 +17,24 @@ from rich.text import Text
 
 from afterword.cli.ask import AskingReflector, read_line
 from afterword.cli.display import Display, print_wrapped
+from afterword.cli.judging import Judging, Told, open_judging
 from afterword.cli.roles import ModelChoice, Role, Roles, roles_of
 from afterword.cli.text import counted, plain
 from afterword.core.budget import Allowance
 from afterword.core.memory import SlidingWindow
-from afterword.core.protocols import Evaluator, Model, Reflector, Sandbox, StopRule
+from afterword.core.protocols import Evaluator, Model, Reflector, StopRule
 from afterword.core.records import Outcome, Strategy, Trial
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, UnknownPrice
 from afterword.evaluators.command import AskedVerdict
-from afterword.evaluators.function_tests import FunctionTests, JudgePool
 from afterword.families.programming.actor import ProgramActor
-from afterword.families.programming.command_task import prepared_evaluators, told_judges
-from afterword.families.programming.language_task import LanguageEvaluators, language_evaluators
-from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
+from afterword.families.programming.command_task import told_judges
+from afterword.families.programming.own_tests import OwnTest
 from afterword.families.programming.reflection import program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.models import open_models
 from afterword.models.opening import Models
-from afterword.sandbox import STRONG, open_sandbox
-
-Told = Callable[[Sequence[OwnTest]], None]
-"""Gets the tests that a model wrote."""
+from afterword.sandbox import STRONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +53,8 @@ class RunSettings:
     record: Path | None = None
     ask: bool = False
     allow_weak_isolation: bool = False
+    show_program: bool = True
+    """Whether the best program is printed in the end."""
     own_tests: bool = False
     """Whether a model writes the visible tests also where the task has some."""
 
@@ -84,47 +82,37 @@ async def run_task(settings: RunSettings, console: Console, written: Told | None
     own = _has_own_tests(task, settings)
     display = Display(console)
     roles = roles_of(settings.models, settings.strategy, display.retried)
+    asked = AskedVerdict(display.program, partial(read_line, initial=""))
     async with AsyncExitStack() as stack:
         display.preparing(roles.actor.name)
         stack.callback(display.rest)
-        sandbox = await stack.enter_async_context(
-            open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
+        judging = await stack.enter_async_context(
+            open_judging(task, asked, own_tests=own, allow_weak=settings.allow_weak_isolation)
         )
-        native = await stack.enter_async_context(_native(task, settings))
-        companions = await stack.enter_async_context(_companions(task, settings)) if own else None
-        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1, companions=companions))
-        await _refuse_broken_tests(task, judges, own_tests=own)
-        asked = AskedVerdict(display.program, partial(read_line, initial=""))
-        command, outside = await prepared_evaluators(task, sandbox, asked)
         models = await stack.enter_async_context(open_models(record=settings.record))
-        actor_model = await models.open(roles.actor.name, options=roles.actor.options, role="actor")
-        in_use: list[Model] = [actor_model]
-        reflector = await _reflector(settings, roles.reflector, models, in_use, display)
-        writer = None
-        if own:
-            writer = await models.open(roles.test_writer.name, options=roles.test_writer.options, role="test_writer")
-            in_use.append(writer)
-        _refuse_unknown_prices(in_use, settings.allowance)
+        cast = await _open_cast(models, roles, settings.strategy, own_tests=own)
+        _refuse_unknown_prices(cast, settings.allowance)
         display.rest()
         # Only now: what is refused leaves its one line alone.
-        _say_what_runs(console, task, roles, settings, sandbox.isolation, own_tests=own)
+        _say_what_runs(console, task, roles, settings, judging.isolation, own_tests=own)
         loop = Reflexion(
-            ProgramActor(actor_model, roles.actor.temperature, settings.max_tokens),
-            command
-            or (None if native is None else native.visible)
-            or _evaluator(task, judges, writer, roles.test_writer.temperature, _teller(display, written)),
-            reflector,
+            ProgramActor(cast.actor, roles.actor.temperature, settings.max_tokens),
+            _evaluator(judging, cast, roles, _teller(display, written)),
+            _reflector(settings, cast, roles, display),
             strategy=settings.strategy,
             memory=SlidingWindow(settings.memory),
             max_trials=settings.max_trials,
             allowance=settings.allowance,
             stop=settings.stop,
-            held_out=outside or (_held_out(task, judges) if native is None else native.held_out),
+            held_out=judging.held_out,
         )
-        return await loop.run(task.task, seed=settings.seed, events=display)
+        outcome = await loop.run(task.task, seed=settings.seed, events=display)
+    if settings.show_program and outcome.best is not None:
+        _show_program(console, outcome.best, str(task.task.inputs.get("language", "python")))
+    return outcome
 
 
-def show_program(console: Console, best: Trial) -> None:
+def _show_program(console: Console, best: Trial, language: str) -> None:
     """Prints the best program, saying when it is a failing one."""
     code = plain(best.trajectory.output).rstrip("\n")
     if not code.strip():
@@ -133,7 +121,7 @@ def show_program(console: Console, best: Trial) -> None:
     console.print()
     print_wrapped(console, Text(label, style="bold" if best.feedback.passed else "bold red"))
     if console.is_terminal:
-        coloured = Syntax(code, "python", background_color="default").highlight(code)
+        coloured = Syntax(code, language, background_color="default").highlight(code)
         coloured.rstrip()
         console.print(coloured, soft_wrap=True)
     else:
@@ -170,31 +158,40 @@ def _has_own_tests(task: ProgrammingTask, settings: RunSettings) -> bool:
     return own
 
 
-async def _reflector(
-    settings: RunSettings, role: Role, models: Models, in_use: list[Model], display: Display
-) -> Reflector | None:
-    if not settings.strategy.reflects:
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """The model of each role that this run needs."""
+
+    actor: Model
+    reflector: Model | None
+    test_writer: Model | None
+
+
+async def _open_cast(models: Models, roles: Roles, strategy: Strategy, *, own_tests: bool) -> _Cast:
+    async def opened(role: Role, name: str) -> Model:
+        return await models.open(role.name, options=role.options, role=name)
+
+    return _Cast(
+        await opened(roles.actor, "actor"),
+        await opened(roles.reflector, "reflector") if strategy.reflects else None,
+        await opened(roles.test_writer, "test_writer") if own_tests else None,
+    )
+
+
+def _evaluator(judging: Judging, cast: _Cast, roles: Roles, told: Told) -> Evaluator:
+    """What the loop is judged by: the task's own checks, or tests that a model writes."""
+    if judging.visible is not None:
+        return judging.visible
+    if cast.test_writer is None:
+        raise InputError("the task has no visible checks; add some, or --own-tests to have a model write them")
+    return judging.own_tests(cast.test_writer, roles.test_writer.temperature, told)
+
+
+def _reflector(settings: RunSettings, cast: _Cast, roles: Roles, display: Display) -> Reflector | None:
+    if cast.reflector is None:
         return None
-    model = await models.open(role.name, options=role.options, role="reflector")
-    in_use.append(model)
-    reflector = program_reflector(model, role.temperature)
+    reflector = program_reflector(cast.reflector, roles.reflector.temperature)
     return AskingReflector(reflector, display.draft, read_line) if settings.ask else reflector
-
-
-def _held_out(task: ProgrammingTask, judges: JudgePool) -> FunctionTests | None:
-    if task.held_out is None:
-        return None
-    return FunctionTests(task.held_out, judges, task.held_out_limits or task.limits)
-
-
-@asynccontextmanager
-async def _native(task: ProgrammingTask, settings: RunSettings) -> AsyncIterator[LanguageEvaluators | None]:
-    """The evaluators of a task in another language than Python; None for the others."""
-    if task.native is None:
-        yield None
-        return
-    async with language_evaluators(task, allow_weak=settings.allow_weak_isolation) as evaluators:
-        yield evaluators
 
 
 def _teller(display: Display, written: Told | None) -> Told:
@@ -206,34 +203,8 @@ def _teller(display: Display, written: Told | None) -> Told:
     return told
 
 
-def _evaluator(
-    task: ProgrammingTask, judges: JudgePool, writer: Model | None, temperature: float | None, told: Told
-) -> Evaluator:
-    """What the loop is judged by: the task's visible checks, or tests that the writer writes."""
-    if writer is None:
-        return FunctionTests(task.checks, judges, task.limits)
-    write = partial(write_tests, model=writer, settings=TestWriting(temperature))
-    return UnwrittenTests(write, judges, task.limits, told)
-
-
-def _companions(task: ProgrammingTask, settings: RunSettings) -> AbstractAsyncContextManager[Sandbox]:
-    """The jail of tests that are not trusted."""
-    return open_sandbox(python=task.python, workers=1, allow_weak=settings.allow_weak_isolation)
-
-
-async def _refuse_broken_tests(task: ProgrammingTask, judges: JudgePool, *, own_tests: bool) -> None:
-    """Runs the tests once against an empty function, before money is spent: they must at least be able to fail."""
-    stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
-    for suite in (None if own_tests else task.visible, task.held_out):
-        if suite is None:
-            continue
-        verdict = await judges.judge(stub, suite, task.limits)
-        if verdict.reason in ("bad_tests", "no_tests"):
-            raise InputError(f"the tests cannot run: {verdict.message}; repair them", file=suite.file)
-
-
-def _refuse_unknown_prices(models: list[Model], allowance: Allowance) -> None:
+def _refuse_unknown_prices(cast: _Cast, allowance: Allowance) -> None:
     if allowance.cost_usd is not None:
-        for model in models:
-            if model.price is None:
+        for model in (cast.actor, cast.reflector, cast.test_writer):
+            if model is not None and model.price is None:
                 raise UnknownPrice(model.name)

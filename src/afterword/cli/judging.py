@@ -1,0 +1,82 @@
+"""How a task is judged, wired: the jail, the judges in it, and the evaluators that the task asks for.
+
+Apart from the loop's wiring, since each kind of task (function tests, another language, a command, a person, tests that
+a model writes) brings evaluators of its own, and all of them must be found fit before any money is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from afterword.core.protocols import Evaluator, Model
+from afterword.errors import InputError
+from afterword.evaluators.command import AskedVerdict
+from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.families.programming.command_task import prepared_evaluators
+from afterword.families.programming.language_task import language_evaluators
+from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
+from afterword.families.programming.task_folder import ProgrammingTask
+from afterword.sandbox import open_sandbox
+
+Told = Callable[[Sequence[OwnTest]], None]
+"""Gets the tests that a model wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The evaluators of one task, open."""
+
+    isolation: str
+    visible: Evaluator | None
+    """None: the tests are still to be written (`own_tests`)."""
+    held_out: Evaluator | None
+    judges: JudgePool
+    task: ProgrammingTask
+
+    def own_tests(self, writer: Model, temperature: float | None, told: Told) -> Evaluator:
+        """The evaluator whose tests `writer` writes before the first trial."""
+        write = partial(write_tests, model=writer, settings=TestWriting(temperature))
+        return UnwrittenTests(write, self.judges, self.task.limits, told)
+
+
+@asynccontextmanager
+async def open_judging(
+    task: ProgrammingTask, asked: AskedVerdict, *, own_tests: bool, allow_weak: bool
+) -> AsyncIterator[Judging]:
+    """Opens all that judges a task.
+
+    Raises:
+        InputError: its tests cannot run, a command cannot work, or only a weak isolation is there.
+        SandboxFault: no sandbox works.
+    """
+    jail = partial(open_sandbox, python=task.python, workers=1, allow_weak=allow_weak)
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(jail())
+        # Tests that a model wrote are no more trusted than its program: they get a jail of their own.
+        companions = await stack.enter_async_context(jail()) if own_tests else None
+        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1, companions=companions))
+        visible: Evaluator | None = None
+        held_out: Evaluator | None = None
+        if task.native is not None:
+            native = await stack.enter_async_context(language_evaluators(task, allow_weak=allow_weak))
+            visible, held_out = native.visible, native.held_out
+        if task.visible is not None and not own_tests:
+            visible = await _function_tests(task, task.visible, judges)
+        if task.held_out is not None:
+            held_out = await _function_tests(task, task.held_out, judges, held_out=True)
+        command, outside = await prepared_evaluators(task, sandbox, asked)
+        yield Judging(sandbox.isolation, command or visible, outside or held_out, judges, task)
+
+
+async def _function_tests(
+    task: ProgrammingTask, suite: Suite, judges: JudgePool, *, held_out: bool = False
+) -> FunctionTests:
+    """The evaluator of a suite, once its tests have run against an empty function: they must be able to fail."""
+    stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
+    verdict = await judges.judge(stub, suite, task.limits)
+    if verdict.reason in ("bad_tests", "no_tests"):
+        raise InputError(f"the tests cannot run: {verdict.message}; repair them", file=suite.file)
+    return FunctionTests(suite, judges, (task.held_out_limits if held_out else None) or task.limits)
