@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,6 +99,15 @@ def descendants(pid: int) -> set[int]:
 def zygotes() -> set[int]:
     """The processes of this one that are zygotes or watchers."""
     return {pid for pid in descendants(os.getpid()) if b"jail.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def kill_zygotes() -> set[int]:
+    """Kills them all, and returns which they were; a watcher ends with its zygote, perhaps before it is killed."""
+    victims = zygotes()
+    for pid in victims:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return victims
 
 
 def _groups() -> list[Path]:

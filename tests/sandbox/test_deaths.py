@@ -17,7 +17,7 @@ from afterword.core.records import Limits, RunResult
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox import open_sandbox
 from afterword.sandbox.cgroups import find_parents
-from tests.sandbox.jailed import FAST, descendants, eventually, held, jail, submit, zygotes
+from tests.sandbox.jailed import FAST, descendants, eventually, held, jail, kill_zygotes, submit, zygotes
 
 MAIN = """
     import anyio, sys
@@ -47,8 +47,7 @@ def test_an_idle_zygote_that_died_is_replaced() -> None:
     async def main() -> list[str]:
         async with jail("namespaces") as sandbox:
             found = [(await submit(sandbox, "import os; os.write(1, b'first')")).stdout]
-            for pid in zygotes():
-                os.kill(pid, signal.SIGKILL)
+            kill_zygotes()
             assert eventually(lambda: not any(alive(pid) for pid in zygotes()))
             found.append((await submit(sandbox, "import os; os.write(1, b'second')")).stdout)
             return found
@@ -63,9 +62,7 @@ def test_a_zygote_that_dies_under_a_program_is_a_fault_and_not_a_verdict() -> No
         async with jail("namespaces") as sandbox:
             peer = await sandbox.open("while True: pass", FAST)
             os.close(peer.detach())
-            victims = zygotes()
-            for pid in victims:
-                os.kill(pid, signal.SIGKILL)
+            victims = kill_zygotes()
             with pytest.raises(SandboxFault, match="lost"):
                 await peer.wait()
             assert eventually(lambda: not any(alive(pid) for pid in victims))
@@ -83,11 +80,9 @@ def test_a_command_whose_zygote_dies_is_run_again() -> None:
     async def main() -> None:
         async with jail("namespaces") as sandbox, anyio.create_task_group() as tasks:
             await sandbox.run(["true"], {}, FAST)  # so that the zygote of commands is there
-            victims = zygotes()
             tasks.start_soon(run, sandbox)
             await anyio.sleep(0.3)
-            for pid in victims:
-                os.kill(pid, signal.SIGKILL)
+            kill_zygotes()
 
     anyio.run(main)
     assert [(result.reason, result.stdout) for result in results] == [("exited", "done\n")]

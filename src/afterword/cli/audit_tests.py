@@ -6,7 +6,6 @@ Two questions: do the tests hold on a program that is known to be right, and is 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +29,7 @@ def audit_tests(
         list[Path], typer.Argument(help="JSON Lines of {task_id, tests, solution?} or of `run --json`.", metavar="FILE")
     ],
     data: Annotated[Path | None, typer.Option(help="The folder with the benchmarks. [AFTERWORD_DATA]")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")] = None,
+    jobs: options.Jobs = None,
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
@@ -38,10 +37,8 @@ def audit_tests(
 
     Shows which share of them holds on a known-right program, and the matrix of their verdicts and the held-out ones.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs takes a number from 1, found {jobs}")
     rows = [row for one in file for row in read_outcomes(one)]
-    seen = anyio.run(audit_rows, rows, data, jobs or os.cpu_count() or 1, allow_weak_isolation)
+    seen = anyio.run(audit_rows, rows, data, options.jobs_of(jobs), allow_weak_isolation)
     sys.stdout.write(json.dumps(seen.told()) + "\n" if as_json else "\n".join(report_lines(seen)) + "\n")
     return 0
 

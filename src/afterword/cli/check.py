@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -40,7 +39,7 @@ def check(
     repeats: Annotated[int, typer.Option(help="Verdicts on the same program, to find flaky checks.")] = 5,
     mutants: Annotated[int, typer.Option(help="At most so many changed solutions.")] = 30,
     seed: options.Seed = 0,
-    jobs: Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")] = None,
+    jobs: options.Jobs = None,
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
@@ -51,12 +50,12 @@ def check(
     from afterword.families.programming.checkup import Settings, findings_of
     from afterword.families.programming.task_folder import load_task_folder
 
-    for name, value, least in (("repeats", repeats, 1), ("mutants", mutants, 0), ("seed", seed, 0), ("jobs", jobs, 1)):
-        if value is not None and value < least:
+    for name, value, least in (("repeats", repeats, 1), ("mutants", mutants, 0), ("seed", seed, 0)):
+        if value < least:
             raise InputError(f"--{name} takes a number from {least}, found {value}")
     loaded = load_task_folder(task)
     program = _read_solution(task, solution)
-    settings = Settings(repeats, mutants, seed, jobs or os.cpu_count() or 1)
+    settings = Settings(repeats, mutants, seed, options.jobs_of(jobs))
     seen = anyio.run(_examine, loaded, settings, program, solution or task / SOLUTION_FILE, allow_weak_isolation)
     found = findings_of(seen)
     sys.stdout.write(json.dumps(_as_json(seen, found)) + "\n" if as_json else _as_text(seen, found))

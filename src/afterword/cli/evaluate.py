@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ Verdict = Feedback | Fault
 
 def evaluate(
     cases: Annotated[Path, typer.Argument(help="JSON Lines of {id, solution, tests, entry_point}.")],
-    jobs: Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")] = None,
+    jobs: options.Jobs = None,
     timeout_s: Annotated[float, typer.Option(help="For the import and all tests of a row.")] = 5.0,
     memory_mb: Annotated[int, typer.Option(help="Most memory of a solution.")] = 1024,
     allow_weak_isolation: options.AllowWeakIsolation = False,
@@ -42,13 +41,11 @@ def evaluate(
     Where rows say what to `expect`, the exit code is 1 unless all verdicts agree; it is 3 where one could not be
     reached.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs takes a number from 1, found {jobs}")
     if not timeout_s > 0 or memory_mb < 1:
         raise InputError(f"--timeout-s and --memory-mb must be above 0, found {timeout_s:g} and {memory_mb}")
     rows = [_case(row) for row in read_rows(cases)]
     limits = Limits(wall_s=timeout_s, memory_mb=memory_mb)
-    return anyio.run(_evaluate, rows, limits, jobs or os.cpu_count() or 1, allow_weak_isolation, as_json)
+    return anyio.run(_evaluate, rows, limits, options.jobs_of(jobs), allow_weak_isolation, as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +156,8 @@ async def _judge(case: Case, limits: Limits, judges: JudgePool) -> Verdict:
 
 def _json_line(case: Case, verdict: Verdict) -> str:
     if isinstance(verdict, Fault):
-        return json.dumps({"id": case.id, "passed": None, "reason": "faulted", "feedback": str(verdict)})
+        unknown = dict.fromkeys(("checks_passed", "checks_total", "trust", "isolation", "wall_s"))
+        return json.dumps({"id": case.id, "passed": None, "reason": "faulted", "feedback": str(verdict), **unknown})
     told = {
         "id": case.id,
         "passed": verdict.passed,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from afterword.cli.jsonl import field, optional_field, read_rows
-from afterword.cli.text import counted
+from afterword.cli.text import counted, plain
 
 
 def extract(
@@ -24,9 +24,10 @@ def extract(
     from afterword.families.programming.extraction import extract_code
 
     for row in read_rows(replies):
+        name = field(row, "id")
         code = extract_code(field(row, "reply"), field(row, "entry_point"), optional_field(row, "signature"))
         if as_json:
-            sys.stdout.write(json.dumps({"id": field(row, "id"), "code": code}) + "\n")
+            sys.stdout.write(json.dumps({"id": name, "code": code}) + "\n")
         else:
             found = "no code" if code is None else counted(len(code.splitlines()), "line")
-            sys.stdout.write(f"{field(row, 'id')}  {found}\n")
+            sys.stdout.write(f"{plain(name)}  {found}\n")

@@ -6,9 +6,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from afterword.models.install import InstallPlan, InstallProgress
 
 app = typer.Typer(help="The embedded model.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,17 +33,16 @@ def install(
     sys.stdout.write(f"{path}\n")
 
 
-def install_model(plan: object | None = None) -> Path:
+def install_model(plan: InstallPlan | None = None) -> Path:
     """Installs with a progress bar on stderr; returns where the model is."""
-    from afterword.models.install import InstallPlan, InstallProgress, install_local_model
+    from afterword.models.install import install_local_model
 
-    chosen = plan if isinstance(plan, InstallPlan) else InstallPlan()
     with _bar() as tell:
 
         def report(progress: InstallProgress) -> None:
             tell(progress.stage, progress.done, progress.total)
 
-        return install_local_model(report, chosen)
+        return install_local_model(report, plan)
 
 
 @contextmanager

@@ -1,13 +1,15 @@
-"""The options that commands share, each said once: its type, its help."""
+"""The options that commands share, each said once: its type, its help, and what is read from it."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from afterword.core.records import Strategy
+from afterword.errors import InputError
 
 ModelName = Annotated[str | None, typer.Option(help="provider:name. [AFTERWORD_MODEL, else local]")]
 BaseUrl = Annotated[str | None, typer.Option(help="Where an OpenAI- or Anthropic-compatible server listens.")]
@@ -46,4 +48,16 @@ RequireAcceptance = Annotated[bool, typer.Option("--require-acceptance", help="`
 AllowWeakIsolation = Annotated[
     bool, typer.Option("--allow-weak-isolation", help="Run programs even where a hostile one cannot be kept in.")
 ]
+Jobs = Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+
+
+def jobs_of(stated: int | None) -> int:
+    """How many verdicts are reached at a time.
+
+    Raises:
+        InputError: a number below 1 is stated.
+    """
+    if stated is not None and stated < 1:
+        raise InputError(f"--jobs takes a number from 1, found {stated}")
+    return stated or os.cpu_count() or 1

@@ -7,7 +7,6 @@ how to know before an experiment.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ from afterword.cli import options
 from afterword.cli.in_order import in_order
 from afterword.cli.text import shortened
 from afterword.core.records import Feedback
-from afterword.errors import InputError
 
 if TYPE_CHECKING:
     from afterword.evaluators.function_tests import JudgePool
@@ -32,7 +30,7 @@ DIFFERS = 1
 def verify(
     benchmark: Annotated[str, typer.Argument(help="humaneval, humaneval+, mbpp, mbpp+ or quixbugs.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the published files. [AFTERWORD_DATA]")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")] = None,
+    jobs: options.Jobs = None,
     limit: Annotated[int | None, typer.Option(help="At most so many tasks.")] = None,
     ids: Annotated[str | None, typer.Option(help="Only these tasks, separated by commas.")] = None,
     allow_weak_isolation: options.AllowWeakIsolation = False,
@@ -44,13 +42,11 @@ def verify(
     """
     from afterword.families.programming.benchmarks import benchmark_named, data_folder, load_benchmark
 
-    if jobs is not None and jobs < 1:
-        raise InputError(f"--jobs takes a number from 1, found {jobs}")
     chosen = None if ids is None else [one.strip() for one in ids.split(",") if one.strip()]
     tasks = load_benchmark(benchmark, data_folder(data), limit=limit, ids=chosen)
     named = benchmark_named(benchmark)
     tally = Tally(as_json)
-    anyio.run(_verify, tasks, jobs or os.cpu_count() or 1, allow_weak_isolation, tally)
+    anyio.run(_verify, tasks, options.jobs_of(jobs), allow_weak_isolation, tally)
     if as_json:
         told = {"benchmark": named.name, "tasks": len(tasks), **tally.counts(), "excluded": dict(named.excluded)}
         sys.stdout.write(json.dumps(told) + "\n")

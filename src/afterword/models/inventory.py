@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from afterword.models.opening import default_model_name
-from afterword.models.weights import EMBEDDED, known_sha256, models_folder, remember_sha256, sha256_of
+from afterword.models.weights import EMBEDDED, hash_of, models_folder
 
 KEY_VARIABLES = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 URL_VARIABLES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -59,9 +59,5 @@ def availability() -> Availability:
 def _state(path: Path) -> WeightsState:
     if not path.is_file():
         return "missing"
-    found = known_sha256(path)
-    if found is None and path.stat().st_size == EMBEDDED.size:
-        found = sha256_of(path)
-        if found == EMBEDDED.sha256:
-            remember_sha256(path, found)
-    return "verified" if found == EMBEDDED.sha256 else "another file"
+    whole = path.stat().st_size == EMBEDDED.size
+    return "verified" if whole and hash_of(path, EMBEDDED) == EMBEDDED.sha256 else "another file"

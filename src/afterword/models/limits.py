@@ -1,6 +1,6 @@
 """How many requests may be under way, and how many may begin in a minute.
 
-One `Limits` object stands for one model at one address; the roles that use the same model share it.
+One `RequestLimits` object stands for one model at one address; the roles that use the same model share it.
 """
 
 from __future__ import annotations

@@ -33,10 +33,9 @@ class Pricing:
         """The most that a token costs, in the dearest tier and written to a cache: for reserving a budget."""
         if self.stated is not None:
             return self.stated
-        found = self._look_up()
-        if found is None:
+        prices = self._look_up()
+        if prices is None:
             return None
-        prices, _ = found
         fresh, output = _highest(prices.input_mtok), _highest(prices.output_mtok)
         if fresh is None or output is None:
             return None
@@ -47,12 +46,11 @@ class Pricing:
         """What `usage` costs; None when the price is unknown."""
         if self.stated is not None:
             return self.stated.cost_usd(usage)
-        found = self._look_up()
-        if found is None:
+        prices = self._look_up()
+        if prices is None:
             return None
         from genai_prices import Usage as PricedUsage
 
-        prices, _ = found
         counts = PricedUsage(
             input_tokens=usage.tokens_in,
             output_tokens=usage.tokens_out,
@@ -61,17 +59,17 @@ class Pricing:
         )
         return float(prices.calc_price(counts)["total_price"])
 
-    def _look_up(self) -> tuple[ModelPrice, str] | None:
+    def _look_up(self) -> ModelPrice | None:
         from genai_prices.data_snapshot import get_snapshot
 
         by_address = None if self.provider is not None else self.base_url
         if self.provider is None and by_address is None:
             return None
         try:
-            provider, model = get_snapshot().find_provider_model(self.model, None, self.provider, by_address)
+            _, model = get_snapshot().find_provider_model(self.model, None, self.provider, by_address)
         except LookupError:
             return None
-        return model.get_prices(datetime.now(UTC)), provider.id
+        return model.get_prices(datetime.now(UTC))
 
 
 def _highest(price: Decimal | TieredPrices | None) -> float | None:

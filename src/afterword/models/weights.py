@@ -77,6 +77,16 @@ def remember_sha256(file: Path, sha256: str) -> None:
         _note_path(file).write_text(json.dumps(note) + "\n", encoding="utf-8")
 
 
+def hash_of(file: Path, weights: Weights) -> str:
+    """The hash of a file that should hold these weights: remembered, or taken now and remembered if it is right."""
+    found = known_sha256(file)
+    if found is None:
+        found = sha256_of(file)
+        if found == weights.sha256:
+            remember_sha256(file, found)
+    return found
+
+
 def installed_embedded(weights: Weights = EMBEDDED, folder: Path | None = None) -> Path:
     """The embedded model, verified: by the remembered hash, or by taking it now.
 
@@ -86,11 +96,7 @@ def installed_embedded(weights: Weights = EMBEDDED, folder: Path | None = None) 
     file = (folder or models_folder()) / weights.file_name
     if not file.is_file():
         raise InputError(f"the local model is not installed at {file}; run: afterword model install")
-    found = known_sha256(file)
-    if found is None:
-        found = sha256_of(file)
-        if found == weights.sha256:
-            remember_sha256(file, found)
+    found = hash_of(file, weights)
     if found != weights.sha256:
         raise InputError(
             f"the local model has sha256 {found[:12]}…, expected {weights.sha256[:12]}…; "

@@ -17,7 +17,7 @@ from afterword.errors import SandboxFault
 from afterword.evaluators.function_tests import JudgePool, Suite
 from afterword.sandbox import open_sandbox
 from tests.evaluators.judged import descriptors, judge, runs
-from tests.sandbox.jailed import zygotes
+from tests.sandbox.jailed import kill_zygotes
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 
@@ -68,8 +68,7 @@ async def test_a_zygote_killed_during_a_verdict_is_replaced_and_the_verdict_repe
         while not pool._all:  # noqa: ASYNC110 - no event tells of it
             await anyio.sleep(0.01)
         await anyio.sleep(0.15)
-        for pid in zygotes():
-            os.kill(pid, signal.SIGKILL)
+        kill_zygotes()
     assert [(verdict.passed, verdict.reason) for verdict in verdicts] == [(True, "ok")]
 
 

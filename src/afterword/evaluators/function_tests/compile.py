@@ -17,7 +17,6 @@ from afterword.evaluators.function_tests.discovery import (
     asserting_functions,
     guards_of,
     is_main_block,
-    unsupported,
 )
 from afterword.evaluators.function_tests.features import check_features
 from afterword.evaluators.function_tests.literals import NotLiteral, row_of
@@ -186,6 +185,3 @@ def _free_names(text: str) -> set[str]:
             if symbol.is_referenced() and (module_level or symbol.is_global()):
                 found.add(symbol.get_name())
     return found
-
-
-__all__ = ["Compiled", "compile_humaneval", "compile_source", "unsupported"]

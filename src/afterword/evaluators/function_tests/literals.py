@@ -11,7 +11,6 @@ from afterword.evaluators.function_tests.source import text_of
 from afterword.evaluators.judge.program import How, Row
 
 _MAX_TEXT = 2_000
-_MAX_SIZE = 100_000
 _OPERATORS: dict[type[ast.operator], Callable[[complex, complex], complex]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -24,7 +24,7 @@ from afterword.evaluators.judge.runner import Order, run, silence
 _HEADER = struct.Struct(">II")
 _GRACE_S = 0.5  # for a runner whose C code does not see its alarm
 _MAX_REPORT = 8 * 2**20
-_PRELOADABLE = frozenset({"numpy", "unittest", "datetime", "decimal", "fractions"}) | sys.stdlib_module_names
+_PRELOADABLE = frozenset({"numpy"}) | sys.stdlib_module_names
 
 
 def serve(control: socket.socket) -> None:

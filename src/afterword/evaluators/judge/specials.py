@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
 from afterword.evaluators.judge.ends import Tampered
-from afterword.evaluators.judge.remote import RemoteClass, RemoteObject, number_of
+from afterword.evaluators.judge.remote import RemoteObject, number_of
 
 Method = Callable[..., object]
 
@@ -194,5 +194,3 @@ _SINGLE: dict[str, Method] = {
     "__call__": _call, "__len__": _len, "__iter__": _iter, "__next__": _next, "__contains__": _contains,
     "__await__": _await, "__anext__": _anext,
 }  # fmt: skip
-
-__all__ = ["RemoteClass", "methods"]

@@ -89,5 +89,5 @@ def start_worker(fd: int, payload: bytes) -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[:] = ["solution.py"]
     multiprocess.without_exec()
-    worker.serve(fd, payload.decode("utf-8", "surrogatepass"), preloaded=True)
+    worker.serve(fd, payload.decode("utf-8", "surrogatepass"))
     os._exit(0)

@@ -337,7 +337,7 @@ def _shown(error: BaseException) -> str:
         return f"(its text cannot be shown: {type(problem).__name__})"
 
 
-def serve(fd: int, source: str, *, preloaded: bool) -> NoReturn:  # noqa: ARG001  what the zygote has imported makes no difference here
+def serve(fd: int, source: str) -> NoReturn:
     """Loads `source` and answers on `fd` until the judge closes it; never returns.
 
     Called in the jailed child after all isolation is in force; stdin, stdout and stderr are set up and the
