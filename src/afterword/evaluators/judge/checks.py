@@ -13,7 +13,7 @@ from afterword.evaluators.judge.connection import Connection
 from afterword.evaluators.judge.display import cut, show_call, show_error
 from afterword.evaluators.judge.ends import VerdictEnd
 from afterword.evaluators.judge.failures import MAX_MESSAGE, describe_failure
-from afterword.evaluators.judge.remotes import origin_of
+from afterword.evaluators.judge.origins import origin_of
 
 TESTS_FILE = "tests.py"
 

@@ -47,6 +47,8 @@ class Connection(Codec):
     def __init__(self, sock: socket.socket) -> None:
         self.calls: deque[Call] = deque(maxlen=_KEPT_CALLS)
         self.remotes = Remotes(self)
+        self.stops_iteration = False
+        """Whether the tests speak of StopIteration: else one from a call would end their `map` or `zip` unnoticed."""
         self._sock = sock
         self._buffer = bytearray()
         self._sequence = 0
@@ -227,8 +229,7 @@ class Connection(Codec):
             answer = ["returned", self.encode(self._callbacks[parts[0]](*arguments, **named))]
         except Exception as error:  # noqa: BLE001  it goes on through the program and comes back
             self._errors.append(error)
-            kind = next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")
-            answer = ["error", len(self._errors) - 1, kind, self._error_arguments(error)]
+            answer = ["error", len(self._errors) - 1, _builtin_kind(error), self._error_arguments(error)]
         self._outstanding = outer
         self._send([0, *answer])
 
@@ -246,9 +247,13 @@ class Connection(Codec):
                 raise Tampered("an error that the tests did not raise")
             return self._errors[node[5]]
         try:
-            return self.remotes.error(*node[:5])
+            raised = self.remotes.error(*node[:5])
         except WireError as error:
             raise Tampered(str(error)) from None
+        if isinstance(raised, StopIteration) and not self.stops_iteration:
+            text = f"the program raised {type(raised).__name__}"
+            return self.remotes.error(node[0], ["builtin", "RuntimeError"], [text], text, node[4])
+        return raised
 
     # -- values that are not plain data --
 
@@ -267,6 +272,8 @@ class Connection(Codec):
         for base in BASES:
             if isinstance(value, base):
                 return self.encode(base_value(value, base), depth)
+        if isinstance(value, Exception):
+            return ["exc", _builtin_kind(value), [self.encode(argument, depth) for argument in value.args]]
         if callable(value) and (number_of(value) is not None or not may_expose(value)):
             return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
         if isinstance(value, Iterator):
@@ -294,6 +301,10 @@ class Connection(Codec):
     def _callback(self, function: Callable[..., object]) -> int:
         self._callbacks.append(function)
         return len(self._callbacks) - 1
+
+
+def _builtin_kind(error: BaseException) -> str:
+    return next(cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins")
 
 
 def _next_item(iterator: Iterator[object]) -> tuple[bool, object]:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
 from afterword.evaluators.judge.ends import Tampered
+from afterword.evaluators.judge.origins import RemoteOrigin, origin_of
 from afterword.evaluators.judge.remote import number_of
-from afterword.evaluators.judge.remotes import RemoteOrigin, origin_of
 from afterword.sandbox.jail.codec import BASES
 
 MAX_VALUE = 2_000

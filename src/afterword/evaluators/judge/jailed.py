@@ -12,8 +12,8 @@ from afterword.evaluators.judge.checks import Checks
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
 from afterword.evaluators.judge.display import cut, show, show_call, show_error
 from afterword.evaluators.judge.ends import DeadlinePassed, JailLost, VerdictEnd
+from afterword.evaluators.judge.origins import origin_of
 from afterword.evaluators.judge.program import Jailed
-from afterword.evaluators.judge.remotes import origin_of
 
 _MAX_TEXT = 500
 _MAX_SHOWN = 300

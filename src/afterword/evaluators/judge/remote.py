@@ -29,7 +29,7 @@ class RemoteClass(type):
         remotes = cls._aw_remotes
         made = remotes.connection.call(cls._aw_number, cls.__name__, args, kwargs)
         if isinstance(made, RemoteObject):
-            remotes.constructed.add(made._aw_number)
+            remotes.made(made, cls)
         return made
 
     def __getattr__(cls, name: str) -> object:

@@ -8,6 +8,8 @@ from collections.abc import Coroutine, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from afterword.evaluators.judge.ends import Tampered
+from afterword.evaluators.judge.leaving import Leaving
+from afterword.evaluators.judge.origins import RemoteOrigin, origin_of
 from afterword.evaluators.judge.remote import RemoteClass, RemoteObject, number_of
 from afterword.evaluators.judge.specials import methods
 from afterword.sandbox.jail.codec import BASES, SPECIAL_NAMES, WireError
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
 
 _MAX_OBJECTS = 1_000_000
 _MUTABLE = (list, dict, set, bytearray)
+_STEERING = ("unittest", "doctest", "bdb")  # what steers a runner of tests by exceptions is not the program's to raise
+_REBUILT = (
+    OSError,
+    SyntaxError,
+    UnicodeError,
+    ImportError,
+    StopIteration,
+    SystemExit,
+)  # hold more than their arguments
 _BASES = {base.__name__: base for base in BASES}
 
 
@@ -25,10 +36,15 @@ class Remotes:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.leaving = Leaving()
         self.tainted: set[int] = set()
         """Results of an operator on a remote object and plain data of the tests."""
         self.constructed: set[int] = set()
-        """Instances that the tests made by calling a class of the program."""
+        """Instances that the tests made by calling a class of the program, and use as such."""
+        self.candidates: set[int] = set()
+        """Instances made by calling what may be a function to the tests, until they use an attribute."""
+        self.functions: set[int] = set()
+        """Classes under a name of a function in the tests; the classes' own names are the program's word."""
         self._objects: dict[int, object] = {}
         self._classes: dict[int, type] = {}
         self._generators: dict[int, tuple[object, int]] = {}
@@ -38,18 +54,37 @@ class Remotes:
         kind = value if isinstance(value, RemoteClass) else type(value)
         return getattr(kind, "_aw_remotes", self) is self
 
+    def made(self, value: RemoteObject, cls: RemoteClass) -> None:
+        """Notes an instance. By its name `primes(10)` is a call of a function, whatever the program defines."""
+        (self.candidates if cls._aw_number in self.functions else self.constructed).add(value._aw_number)
+
+    def named(self, value: object, name: str) -> None:
+        """Notes under which name the tests know a value."""
+        if isinstance(value, RemoteClass):
+            if not name.lstrip("_")[:1].isupper():
+                self.functions.add(value._aw_number)
+        elif isinstance(value, RemoteObject):
+            object.__setattr__(value, "_aw_name", name)
+
+    def used(self, value: object) -> None:
+        """The tests use a value as an object, and not as what a function returned."""
+        number = number_of(value)
+        if number is not None and number in self.candidates:
+            self.constructed.add(number)
+
     # -- attributes and calls --
 
     def get(self, target: object, name: str) -> object:
         connection = self.connection
+        self.used(target)
         value = connection.result(connection.request("get", connection.encode(target), name), [])
-        if isinstance(value, RemoteObject):
-            object.__setattr__(value, "_aw_name", name)
-            if isinstance(target, _MUTABLE):
-                object.__setattr__(value, "_aw_owner", target)
+        self.named(value, name)
+        if isinstance(value, RemoteObject) and isinstance(target, _MUTABLE):
+            object.__setattr__(value, "_aw_owner", target)
         return value
 
     def set(self, target: object, name: str, value: object) -> None:
+        self.used(target)
         self.connection.request("set", self.connection.encode(target), name, self.connection.encode(value))
 
     def delete(self, target: object, name: str) -> None:
@@ -172,8 +207,8 @@ class Remotes:
         BaseException.args.__set__(error, tuple(values))  # type: ignore[attr-defined]
         if isinstance(error, RemoteObject):
             object.__setattr__(error, "_aw_number", number)
-        elif cls is StopIteration or cls is SystemExit:
-            error = cls(*values)  # its value or code is set only here
+        elif issubclass(cls, _REBUILT) or (cls.__module__, cls.__name__) == ("json.decoder", "JSONDecodeError"):
+            error = _rebuilt(cls, values, error)
         object.__setattr__(error, "_aw_origin", RemoteOrigin(text, lines))
         return error
 
@@ -221,22 +256,12 @@ class Remotes:
             return RemoteClass(name, (*(plain or errors[:1]), RemoteObject), {**namespace, **own})
 
 
-class RemoteOrigin:
-    """Where an error of the program came from: its text and its last lines."""
-
-    def __init__(self, text: str, lines: object) -> None:
-        self.text = text
-        self.lines = [
-            (line[0], line[1], line[2])
-            for line in (lines if type(lines) is list else [])
-            if type(line) is list and [type(part) for part in line] == [int, str, str]
-        ][-3:]
-
-
-def origin_of(error: BaseException) -> RemoteOrigin | None:
-    """Where an error came from, if the program raised it."""
-    found = getattr(error, "__dict__", {}).get("_aw_origin")
-    return found if isinstance(found, RemoteOrigin) else None
+def _rebuilt(cls: type[BaseException], values: list[object], otherwise: BaseException) -> BaseException:
+    """An error of the standard library with the attributes that its arguments give it."""
+    try:
+        return cls(*values)
+    except (TypeError, ValueError, AttributeError):
+        return otherwise  # arguments that the class does not take: the program changed them
 
 
 def _error_text(self: BaseException) -> str:
@@ -246,7 +271,8 @@ def _error_text(self: BaseException) -> str:
 
 def _standard_error(module: str, name: str) -> type[BaseException] | None:
     """An exception class of the standard library that the tests may know by name; nothing is imported for it."""
-    if module.split(".", 1)[0] not in sys.stdlib_module_names or module not in sys.modules:
+    package = module.split(".", 1)[0]
+    if package not in sys.stdlib_module_names or package in _STEERING or module not in sys.modules:
         return None
     found = getattr(sys.modules[module], name, None)
     return found if isinstance(found, type) and issubclass(found, BaseException) else None

@@ -32,8 +32,9 @@ from afterword.evaluators.judge.ends import (
     VerdictEnd,
 )
 from afterword.evaluators.judge.failures import UNSET, CheckFailed
+from afterword.evaluators.judge.leaving import Leaving
+from afterword.evaluators.judge.origins import origin_of
 from afterword.evaluators.judge.program import Item, Program
-from afterword.evaluators.judge.remotes import origin_of
 
 _RECURSION_LIMIT = 10_000  # values may be nested 400 levels deep, with some frames a level
 _ALARM_AGAIN_S = 0.2  # in case a bare `except` of the tests took the first alarm
@@ -153,6 +154,8 @@ def _load(connection: Connection) -> tuple[str, str] | None:
 
 
 def _run_code(program: Program, found: Mapping[str, object], connection: Connection, checks: Checks) -> tuple[str, str]:
+    connection.remotes.leaving = Leaving(TESTS_FILE, program.lines)
+    connection.stops_iteration = any("StopIteration" in line for line in program.lines)
     tests = types.ModuleType("tests")
     names = tests.__dict__
     names.update(

@@ -6,7 +6,7 @@ import types
 
 from afterword.evaluators.judge.connection import Connection
 from afterword.evaluators.judge.ends import Tampered
-from afterword.evaluators.judge.remote import RemoteObject, is_private
+from afterword.evaluators.judge.remote import is_private
 
 
 class SolutionModule(types.ModuleType):
@@ -38,8 +38,7 @@ def values(connection: Connection, names: tuple[str, ...]) -> dict[str, object]:
         if type(pair) is not list or len(pair) != 2 or pair[0] not in names:
             raise Tampered("a name that was not asked for")
         value = found[pair[0]] = connection.received(pair[1])
-        if isinstance(value, RemoteObject):
-            object.__setattr__(value, "_aw_name", pair[0])
+        connection.remotes.named(value, pair[0])
     return found
 
 

@@ -22,8 +22,8 @@ BINARY = tuple(
 IN_PLACE = tuple(f"__i{name[2:]}" for name in BINARY if name != "__divmod__")
 TO_PLAIN = ("__abs__", "__int__", "__float__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__",
             "__index__", "__neg__", "__pos__", "__invert__")  # fmt: skip
-DIRECT = ("__getitem__", "__setitem__", "__delitem__", "__enter__", "__exit__", "__reversed__", "__format__",
-          "__bytes__", "__aiter__", "__aenter__", "__aexit__", "__dir__")  # fmt: skip
+DIRECT = ("__getitem__", "__setitem__", "__delitem__", "__enter__", "__reversed__", "__format__",
+          "__bytes__", "__aiter__", "__aenter__", "__dir__")  # fmt: skip
 
 
 def methods(specials: frozenset[str]) -> dict[str, Method]:
@@ -140,11 +140,19 @@ def _to_plain(name: str) -> Method:
 
 def _direct(name: str) -> Method:
     def use(self: RemoteObject, *args: object) -> object:
-        if name in ("__exit__", "__aexit__"):
-            args = (None, None, None)  # the jail has no traceback of the tests
+        if name in ("__setitem__", "__delitem__"):
+            self._aw_remotes.used(self)
         return self._aw_remotes.connection.special(name, (self, *args))
 
     return use
+
+
+def _exit(self: RemoteObject, kind: object, error: BaseException | None, trace: object) -> bool:  # noqa: ARG001
+    return self._aw_remotes.leaving.leave(self, error)
+
+
+async def _aexit(self: RemoteObject, kind: object, error: BaseException | None, trace: object) -> bool:  # noqa: ARG001
+    return await self._aw_remotes.leaving.leave_async(self, error)
 
 
 def _call(self: RemoteObject, *args: object, **kwargs: object) -> object:
@@ -192,5 +200,5 @@ async def _ready(value: object) -> object:
 
 _SINGLE: dict[str, Method] = {
     "__call__": _call, "__len__": _len, "__iter__": _iter, "__next__": _next, "__contains__": _contains,
-    "__await__": _await, "__anext__": _anext,
+    "__await__": _await, "__anext__": _anext, "__exit__": _exit, "__aexit__": _aexit,
 }  # fmt: skip

@@ -27,6 +27,13 @@ _FROM_OPERATOR = (
     "lt le gt ge eq ne add sub mul matmul truediv floordiv mod pow lshift rshift and_ xor or_ neg pos invert index "
     "getitem setitem delitem contains abs " + _IN_PLACE
 )
+
+
+def _parts(error: Any) -> tuple[Any, Any, Any]:
+    """What `with` hands to an exit."""
+    return (None, None, None) if error is None else (type(error), error, error.__traceback__)
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     f"__{name.rstrip('_')}__": getattr(operator, name) for name in _FROM_OPERATOR.split()
 }
@@ -34,9 +41,11 @@ OPERATORS.update(
     __divmod__=divmod, __len__=len, __iter__=iter, __next__=next, __reversed__=reversed,
     __int__=int, __float__=float, __complex__=complex, __bool__=bool, __hash__=hash, __round__=round, __str__=str,
     __format__=format, __bytes__=bytes, __dir__=dir,
-    __enter__=lambda it: type(it).__enter__(it), __exit__=lambda it, *error: type(it).__exit__(it, *error),
+    __enter__=lambda it: type(it).__enter__(it),
+    __exit__=lambda it, error=None, *_: type(it).__exit__(it, *_parts(error)),
     __aiter__=lambda it: type(it).__aiter__(it), __anext__=lambda it: type(it).__anext__(it),
-    __aenter__=lambda it: type(it).__aenter__(it), __aexit__=lambda it, *error: type(it).__aexit__(it, *error),
+    __aenter__=lambda it: type(it).__aenter__(it),
+    __aexit__=lambda it, error=None, *_: type(it).__aexit__(it, *_parts(error)),
     __trunc__=lambda it: type(it).__trunc__(it), __floor__=lambda it: type(it).__floor__(it),
     __ceil__=lambda it: type(it).__ceil__(it),
 )  # fmt: skip

@@ -70,6 +70,8 @@ class ForeignObjects:
 
 def _special(name: str) -> Callable[..., Any]:
     def use(self: ForeignObject, *args: Any) -> Any:
+        if name in ("__exit__", "__aexit__"):
+            args = args[1:2]  # the judge knows the class by the error, and a traceback cannot cross
         return self.__dict__["_aw_access"](name, *args)
 
     return use

@@ -227,6 +227,8 @@ class Worker(Codec):
             return self.objects[node[1]]
         if tag == "sub":
             return self._refreshed(self.objects[node[1]], self.decode(node[3]))
+        if tag == "exc":
+            return getattr(builtins, node[1])(*[self.decode(argument) for argument in node[2]])
         if tag == "fn":
             return foreign.Callback(self.call_back, node[1], node[2])
         if tag == "it":
@@ -267,7 +269,7 @@ class Worker(Codec):
         token = self.callback_errors.get(id(error), (None,))[0]
         kind = type(error)
         arguments = []
-        for argument in BaseException.__dict__["args"].__get__(error):
+        for argument in _arguments(error):
             try:
                 node = self.encode(argument)
                 small = not isinstance(argument, (str, bytes, list, dict)) or len(json_text(node)) < MAX_ERROR_ARGUMENT
@@ -322,12 +324,23 @@ class Worker(Codec):
 
 
 _UNCHANGING = frozenset(
-    "i b c t fs const builtin range slice dec fr date dt time td uuid path ppath re fn it lo gen coro class h".split()  # noqa: SIM905
+    "i b c t fs const builtin range slice dec fr date dt time td uuid path ppath re fn it lo exc gen coro "  # noqa: SIM905
+    "class h".split()
 )
 
 
 def _defines(cls: type, name: str) -> bool:
     return any(name in vars(base) for base in ancestors(cls)[:-1])
+
+
+def _arguments(error: BaseException) -> tuple[Any, ...]:
+    """What the error was made of; two classes keep some of it elsewhere."""
+    given: tuple[Any, ...] = BaseException.__dict__["args"].__get__(error)
+    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.filename is not None:
+        return (*given, error.filename)
+    if type(error) is standard_class("json.decoder", "JSONDecodeError"):
+        return tuple(vars(error).get(name) for name in ("msg", "doc", "pos"))
+    return given
 
 
 def _shown(error: BaseException) -> str:
