@@ -26,6 +26,11 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:head]}{mark}{end}" if "\n" not in text else f"{text[:head]}\n{mark}\n{end}"
 
 
+def cut_end(text: str, limit: int) -> str:
+    """The first `limit` characters of `text`, and a visible mark of how many were cut."""
+    return text if len(text) <= limit else f"{text[:limit]}[… {len(text) - limit:,} characters cut …]"
+
+
 def quote_untrusted(text: str) -> str:
     """`text` with a bar before each line, so that nothing inside can pass for the prompt around it."""
     return "\n".join(f"| {line}" for line in re.split(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text))

@@ -15,6 +15,8 @@ from afterword.core.protocols import EvaluateContext, Evaluator, Preparable
 from afterword.core.records import Acceptance, CheckResult, Feedback, Status, Task, Trajectory, Trial
 from afterword.errors import BudgetExhausted
 
+NOT_REACHED = "not reached"
+"""What is said of a check that nothing came to, neither a pass nor a failure of its own."""
 NO_VERDICT = "no_verdict"
 """The reason of a held-out verdict that was not given, e.g. by a person who skipped it."""
 
@@ -30,7 +32,7 @@ async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, eff
     """The visible verdict; an attempt without output fails every check without being judged."""
     if trajectory.end == "no_output":
         message = trajectory.detail or "The attempt gave no output."
-        checks = tuple(CheckResult(check_id, False, "not reached") for check_id in evaluator.check_ids)
+        checks = tuple(CheckResult(check_id, False, NOT_REACHED) for check_id in evaluator.check_ids)
         return Feedback(False, 0.0, "exact", "no_output", message, checks)
     context = EvaluateContext(task, effects.trial, trajectory, effects)
     return await guard("evaluator", Feedback, evaluator.evaluate, context)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from afterword.core.bounds import cut_end
 from afterword.errors import InputError
 from afterword.evaluators.judge.program import Row
 
@@ -63,5 +64,4 @@ def _call_text(name: str, args: list[object] | tuple[object, ...], kwargs: dict[
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}[… {len(text) - _MAX_TEXT:,} characters cut …]"
+    return cut_end(repr(value), _MAX_TEXT)

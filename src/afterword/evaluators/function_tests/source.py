@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from afterword.core.bounds import cut_end
 from afterword.errors import BadTests
 
 _LONG = 64
@@ -55,9 +56,7 @@ def text_of(lines: list[str], node: ast.expr, limit: int) -> str:
         found = line[node.col_offset : node.end_col_offset].decode(errors="replace")
     else:
         found = ast.unparse(node)
-    if len(found) <= limit:
-        return found
-    return f"{found[:limit]}[… {len(found) - limit:,} characters cut …]"
+    return cut_end(found, limit)
 
 
 def bound_names(tree: ast.Module) -> set[str]:

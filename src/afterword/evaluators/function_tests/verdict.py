@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from afterword.core.bounds import cut_end
+from afterword.core.judging import NOT_REACHED
 from afterword.core.records import CheckResult, Feedback, Limits, RunResult, Trust
 from afterword.evaluators.function_tests.judges import Report
 
 MAX_MESSAGE = 4_000
 MAX_CHECK_MESSAGE = 1_200
 MAX_OUTPUT = 500
+PRINTED = "the program printed (untrusted text):"
+"""Leads what a message quotes of the program's output, at its end."""
 _SHOWN_CHECKS = 4
 _SHOWN_IDS = 20
 
@@ -37,7 +41,7 @@ def feedback_of(check_ids: Sequence[str], report: Report, ending: RunResult, lim
 
 def early(check_ids: Sequence[str], reason: str, message: str, isolation: str) -> Feedback:
     """A verdict that needs no jail: the source cannot be a program."""
-    checks = tuple(CheckResult(check_id, False, "not reached") for check_id in check_ids)
+    checks = tuple(CheckResult(check_id, False, NOT_REACHED) for check_id in check_ids)
     return Feedback(False, 0.0, trust_of(isolation), reason, message, checks, isolation=isolation)
 
 
@@ -77,27 +81,23 @@ def _check(check_id: str, report: Report, reason: str) -> CheckResult:
         return CheckResult(check_id, False, message)
     if check_id == report.current:
         return CheckResult(check_id, False, f"not finished ({reason})")
-    return CheckResult(check_id, False, "not reached")
+    return CheckResult(check_id, False, NOT_REACHED)
 
 
 def _message(checks: Sequence[CheckResult], reason: str, why: str, ending: RunResult) -> str:
     failed = [check for check in checks if not check.passed]
     parts = [f"{len(checks) - len(failed)} of {len(checks)} checks passed; {reason}{f': {why}' if why else ''}"]
-    told = [check for check in failed if check.message != "not reached"]
-    parts += [f"{check.id}: {_cut(check.message, MAX_CHECK_MESSAGE)}" for check in told[:_SHOWN_CHECKS]]
+    told = [check for check in failed if check.message != NOT_REACHED]
+    parts += [f"{check.id}: {cut_end(check.message, MAX_CHECK_MESSAGE)}" for check in told[:_SHOWN_CHECKS]]
     others = [check.id for check in failed if check not in told[:_SHOWN_CHECKS]]
     if others and len(others) < len(checks):
         more = f" and {len(others) - _SHOWN_IDS} more" if len(others) > _SHOWN_IDS else ""
         parts.append(f"also failed or not reached: {', '.join(others[:_SHOWN_IDS])}{more}")
     output = ending.stdout.strip()
     if output:
-        parts.append(f"the program printed (untrusted text):\n{_quoted(_cut(output, MAX_OUTPUT))}")
-    return _cut("\n".join(parts), MAX_MESSAGE)
+        parts.append(f"{PRINTED}\n{_quoted(cut_end(output, MAX_OUTPUT))}")
+    return cut_end("\n".join(parts), MAX_MESSAGE)
 
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}" for line in text.splitlines())
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}[… {len(text) - limit:,} characters cut …]"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from afterword.core.bounds import cut_end
+from afterword.core.judging import NOT_REACHED
 from afterword.core.records import CheckResult, Feedback, Limits, RunResult, Trust
 from afterword.evaluators.function_tests.judges import Report
 from afterword.evaluators.function_tests.verdict import feedback_of
@@ -46,9 +48,7 @@ def verdict_of(suite: LanguageSuite, proof: Proof, ending: RunResult, limits: Li
 
 def unbuilt(check_ids: Sequence[str], failure: BuildFailure, isolation: str, wall_s: float) -> Feedback:
     """The verdict on a program that could not be compiled, or not with the tests."""
-    checks = tuple(CheckResult(check_id, False, "not reached") for check_id in check_ids)
-    text = failure.message
-    if len(text) > _MAX_BUILD_MESSAGE:
-        text = f"{text[:_MAX_BUILD_MESSAGE]}[… {len(text) - _MAX_BUILD_MESSAGE:,} characters cut …]"
+    checks = tuple(CheckResult(check_id, False, NOT_REACHED) for check_id in check_ids)
+    text = cut_end(failure.message, _MAX_BUILD_MESSAGE)
     message = f"0 of {len(checks)} checks passed; {failure.reason}: {text}"
     return Feedback(False, 0.0, TRUST, failure.reason, message, checks, isolation=isolation, wall_s=round(wall_s, 6))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from afterword.core.judging import NOT_REACHED
 from afterword.core.records import Feedback
 from afterword.families.programming.checkup.examine import SLOW_SHARE, SOLUTION
 from afterword.families.programming.checkup.records import Examination, MutantVerdict, PartVerdicts, Repeated
@@ -77,7 +78,7 @@ def _wrong(one: PartVerdicts) -> Iterator[Finding]:
         return
     remedy = "correct the check, or the solution"
     failed = [check for check in verdict.checks if not check.passed]
-    told = [check for check in failed if check.message != "not reached"]
+    told = [check for check in failed if check.message != NOT_REACHED]
     for check in told or failed[:1]:
         message = f"{SOLUTION} fails it: {check.message if told else verdict.message}"
         yield Finding("wrong", message, remedy, one.part.name, check.id)

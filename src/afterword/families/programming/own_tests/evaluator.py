@@ -6,17 +6,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from afterword.core.bounds import cut_end
 from afterword.core.effects import Effects
+from afterword.core.judging import NOT_REACHED
 from afterword.core.protocols import EvaluateContext
 from afterword.core.records import CheckResult, Feedback, Limits, Task
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.evaluators.function_tests.verdict import PRINTED
 from afterword.families.programming.actor import entry_point_of
 from afterword.families.programming.own_tests.plain import OwnTest
 from afterword.families.programming.own_tests.suite import suite_of
 
 MAX_MESSAGE = 4_000
-_PRINTED = "\nthe program printed (untrusted text):\n"
-_NOT_REACHED = "not reached"
 
 Write = Callable[[Task, Effects], Awaitable[tuple[OwnTest, ...]]]
 """Has the tests of a task written, e.g. `write_tests` with a model."""
@@ -54,19 +55,19 @@ class OwnTests:
 
     def _message(self, feedback: Feedback) -> str:
         """As the paper's feedback: tests that failed, with the actual values, and tests that passed."""
-        head, printed, output = feedback.message.partition(_PRINTED)
+        head, printed, output = feedback.message.partition(f"\n{PRINTED}\n")
         lines = [head.split("\n", 1)[0]]
-        judged = [pair for pair in zip(feedback.checks, self.tests, strict=True) if pair[0].message != _NOT_REACHED]
+        judged = [pair for pair in zip(feedback.checks, self.tests, strict=True) if pair[0].message != NOT_REACHED]
         passed = [f"  {test.text}" for check, test in judged if check.passed]
         failed = [_failed(check, test) for check, test in judged if not check.passed]
         if failed:
             lines += ["tests failed:", *failed]
         if passed:
             lines += ["tests passed:", *passed]
-        missed = [check.id for check in feedback.checks if not check.passed and check.message == _NOT_REACHED]
+        missed = [check.id for check in feedback.checks if not check.passed and check.message == NOT_REACHED]
         if missed and judged:
             lines.append(f"not reached: {', '.join(missed)}")
-        return _cut("\n".join(lines) + printed + output)
+        return cut_end("\n".join(lines) + printed + output, MAX_MESSAGE)
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,3 @@ def _failed(check: CheckResult, test: OwnTest) -> str:
     about = f" ({test.description})" if test.description else ""
     message = check.message if test.text in check.message else f"{test.text}\n  {check.message}"
     return f"{check.id}{about}: {message}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}[… {len(text) - MAX_MESSAGE:,} characters cut …]"
