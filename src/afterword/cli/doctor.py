@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
 
 from afterword._version import __version__
 from afterword.errors import InputError
+
+if TYPE_CHECKING:
+    from afterword.models.inventory import Availability
+    from afterword.sandbox import LevelReport
 
 EXTRAS = {
     "anthropic": "anthropic",
@@ -37,13 +42,12 @@ def doctor(
     Isolation levels, models and keys found, the local model, languages, extras.
     """
     from afterword.models.inventory import availability
-    from afterword.sandbox import STRONG, probe
+    from afterword.sandbox import probe
 
     levels = anyio.run(probe)
     models = availability()
     languages = _languages()
     extras = {extra: _installed(distribution) for extra, distribution in EXTRAS.items()}
-    isolated = any(report.works and report.level in STRONG for report in levels)
     if as_json:
         told = {
             "version": __version__,
@@ -58,11 +62,24 @@ def doctor(
         }
         sys.stdout.write(json.dumps(told) + "\n")
         return 0
+    sys.stdout.write("\n".join(_report(levels, models, languages, extras)) + "\n")
+    return 0
+
+
+def _report(
+    levels: Sequence[LevelReport],
+    models: Availability,
+    languages: Mapping[str, Mapping[str, str]],
+    extras: Mapping[str, bool],
+) -> list[str]:
+    """The lines for a person."""
+    from afterword.sandbox import STRONG
+
     lines = [f"afterword {__version__} on Python {platform.python_version()}, {platform.system()}", "", "isolation"]
     lines += [
         _line(report.works, report.level, report.why_not or _caution(report.level in STRONG)) for report in levels
     ]
-    if not isolated:
+    if not any(report.works and report.level in STRONG for report in levels):
         lines.append("  programs of models need --allow-weak-isolation here, which does not keep a hostile one in")
     lines += ["", "models"]
     lines.append(f"    {'default':<13}{models.default_model}  (set --model or AFTERWORD_MODEL)")
@@ -79,8 +96,7 @@ def doctor(
     lines += [
         _line(there, extra, "" if there else f"pip install 'afterword[{extra}]'") for extra, there in extras.items()
     ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    return 0
+    return lines
 
 
 def _line(works: bool, name: str, remark: str) -> str:

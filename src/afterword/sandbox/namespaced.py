@@ -21,6 +21,7 @@ from afterword.errors import SandboxFault
 from afterword.sandbox.cgroups import ControlGroups
 from afterword.sandbox.environment import DEFAULT_HASH_SEED, environment
 from afterword.sandbox.jail.program import COLLECT_BYTES, COMMAND, SUBMISSION, TRIAL
+from afterword.sandbox.peers import JailedPeer
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
 from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
@@ -163,31 +164,6 @@ class Cell:
         await self._over.wait()
 
 
-class CellPeer:
-    """A submission in a cell. Its printed output is in `stdout` of the result, both streams in order.
-
-    A jail that is closed while its program runs ends as `signal`.
-    """
-
-    isolation = LEVEL
-
-    def __init__(self, cell: Cell, ours: socket.socket) -> None:
-        self._cell = cell
-        self._socket = ours
-
-    def detach(self) -> int:
-        if self._socket.fileno() < 0:
-            raise SandboxFault("the socket of this peer was taken or closed already")
-        return self._socket.detach()
-
-    async def wait(self) -> RunResult:
-        return await self._cell.wait()
-
-    async def close(self) -> None:
-        self._socket.close()
-        await self._cell.close()
-
-
 class NamespaceSandbox:
     """Runs each program in namespaces of its own; see `docs/sandbox.md` for what that promises."""
 
@@ -213,13 +189,13 @@ class NamespaceSandbox:
     def isolation(self) -> str:
         return LEVEL
 
-    async def open(self, source: str, limits: Limits) -> CellPeer:
+    async def open(self, source: str, limits: Limits) -> JailedPeer:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 payload = source.encode("utf-8", "surrogatepass")
                 cell = await self._begin(SUBMISSION, payload, limits, peer=theirs.fileno(), streams=1)
-                return CellPeer(cell, ours)
+                return JailedPeer(cell, ours, LEVEL)
         except BaseException:
             ours.close()
             raise

@@ -30,6 +30,7 @@ from afterword.sandbox.jail.cgroup import ControlGroup
 from afterword.sandbox.jail.limits import Limits as JailLimits
 from afterword.sandbox.jail.program import COMMAND, SUBMISSION, TRIAL, collected_files
 from afterword.sandbox.launchers import JAIL_FOLDER, Launcher
+from afterword.sandbox.peers import JailedPeer
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files
 from afterword.sandbox.streams import Allowance, Drain
 
@@ -133,27 +134,6 @@ class Job:
         await self._over.wait()
 
 
-class SpawnedPeer:
-    """A submission in a launched interpreter; see `CellPeer` for what its result holds."""
-
-    def __init__(self, job: Job, ours: socket.socket) -> None:
-        self.isolation = job.launcher.level
-        self._job = job
-        self._socket = ours
-
-    def detach(self) -> int:
-        if self._socket.fileno() < 0:
-            raise SandboxFault("the socket of this peer was taken or closed already")
-        return self._socket.detach()
-
-    async def wait(self) -> RunResult:
-        return await self._job.wait()
-
-    async def close(self) -> None:
-        self._socket.close()
-        await self._job.close()
-
-
 class SpawnedSandbox:
     """Launches each program anew, by the launcher of its level."""
 
@@ -182,13 +162,13 @@ class SpawnedSandbox:
     def isolation(self) -> str:
         return self._launcher.level
 
-    async def open(self, source: str, limits: Limits) -> SpawnedPeer:
+    async def open(self, source: str, limits: Limits) -> JailedPeer:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
                 payload = source.encode("utf-8", "surrogatepass")
                 job = await self._begin(SUBMISSION, payload, limits, peer=theirs.fileno())
-                return SpawnedPeer(job, ours)
+                return JailedPeer(job, ours, self.isolation)
         except BaseException:
             ours.close()
             raise
