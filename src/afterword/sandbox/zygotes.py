@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -87,7 +88,9 @@ class Zygote:
                 while True:
                     message = await self._receive()
                     if "zygote" in message:
-                        self._zygote_pidfd = os.pidfd_open(int(str(message["zygote"])))
+                        # One that has ended already says why in the next message.
+                        with suppress(ProcessLookupError):
+                            self._zygote_pidfd = os.pidfd_open(int(str(message["zygote"])))
                     if "fault" in message:
                         raise SandboxFault(f"the jail cannot be set up here: {message['fault']}")
                     if "ready" in message:
