@@ -272,7 +272,7 @@ class Connection(Codec):
         for base in BASES:
             if isinstance(value, base):
                 return self.encode(base_value(value, base), depth)
-        if isinstance(value, Exception):
+        if isinstance(value, (Exception, GeneratorExit)):
             return ["exc", _builtin_kind(value), [self.encode(argument, depth) for argument in value.args]]
         if callable(value) and (number_of(value) is not None or not may_expose(value)):
             return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]

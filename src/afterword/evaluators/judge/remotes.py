@@ -7,11 +7,12 @@ import sys
 from collections.abc import Coroutine, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from afterword.evaluators.judge.ends import Tampered
+from afterword.evaluators.judge.ends import Tampered, VerdictEnd
 from afterword.evaluators.judge.leaving import Leaving
 from afterword.evaluators.judge.origins import RemoteOrigin, origin_of
 from afterword.evaluators.judge.remote import RemoteClass, RemoteObject, number_of
 from afterword.evaluators.judge.specials import methods
+from afterword.evaluators.judge.subclassed import overrides
 from afterword.sandbox.jail.codec import BASES, SPECIAL_NAMES, WireError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _REBUILT = (
     StopIteration,
     SystemExit,
 )  # hold more than their arguments
+_PREDICATES = ("startswith", "endswith", "issubset", "issuperset", "isdisjoint")  # told an expectation, and answer it
 _BASES = {base.__name__: base for base in BASES}
 
 
@@ -76,9 +78,12 @@ class Remotes:
 
     def get(self, target: object, name: str) -> object:
         connection = self.connection
+        made = number_of(target) in self.constructed
         self.used(target)
         value = connection.result(connection.request("get", connection.encode(target), name), [])
         self.named(value, name)
+        if isinstance(value, RemoteObject) and name in _PREDICATES and not made:
+            object.__setattr__(value, "_aw_predicate", True)
         if isinstance(value, RemoteObject) and isinstance(target, _MUTABLE):
             object.__setattr__(value, "_aw_owner", target)
         return value
@@ -92,6 +97,10 @@ class Remotes:
 
     def call(self, target: RemoteObject, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         known = object.__getattribute__(target, "__dict__")
+        if "_aw_predicate" in known and args and all(number_of(value) is None for value in args):
+            raise TypeError(
+                f"{known['_aw_name']} of an object that is no plain data: the program would judge its own result"
+            )
         name, owner = known.get("_aw_name", type(target).__name__), known.get("_aw_owner")
         return self.connection.call(target._aw_number, name, args, kwargs, owner)
 
@@ -103,8 +112,9 @@ class Remotes:
 
     # -- iteration --
 
-    def next_item(self, number: int, sent: object) -> tuple[bool, object]:
-        parts = self.connection.request("next", number, self.connection.encode(sent))
+    def next_item(self, number: int, sent: object, error: BaseException | None = None) -> tuple[bool, object]:
+        thrown = [] if error is None else [self.connection.encode(error)]
+        parts = self.connection.request("next", number, self.connection.encode(sent), *thrown)
         if len(parts) != 2 or type(parts[0]) is not bool:
             raise Tampered("an item that is out of form")
         return parts[0], self.connection.received(parts[1])
@@ -128,11 +138,18 @@ class Remotes:
 
     def _generator(self, number: int) -> Generator[object, object, object]:
         sent: object = None
+        error: BaseException | None = None
         while True:
-            more, item = self.next_item(number, sent)
+            more, item = self.next_item(number, sent, error)
             if not more:
                 return item
-            sent = yield item
+            sent, error = None, None
+            try:
+                sent = yield item
+            except VerdictEnd:
+                raise
+            except BaseException as thrown:  # noqa: BLE001  of `throw` and `close`, for the program to answer
+                error = thrown
 
     async def coroutine(self, number: int) -> object:
         """A local coroutine that runs the remote one to its end."""
@@ -225,12 +242,12 @@ class Remotes:
         bases = [self._class(parent) for parent in parents]
         known = _standard_error(module, name)
         if known is None:
-            known = self._local_class(number, name[:100], bases, builtin_names, frozenset(specials) & SPECIAL_NAMES)
+            known = self._local_class(number, name[:100], bases, builtin_names, frozenset(specials))
         self._classes[number] = known
         return known
 
     def _local_class(
-        self, number: int, name: str, bases: list[type], builtin_names: object, specials: frozenset[str]
+        self, number: int, name: str, bases: list[type], builtin_names: object, defined: frozenset[str]
     ) -> type:
         if type(builtin_names) is not list:
             raise WireError("a class that is out of form")
@@ -243,11 +260,11 @@ class Remotes:
         plain = [_BASES[known.__name__] for known in found if isinstance(known, type) and known in BASES][:1]
         namespace: dict[str, object] = {"_aw_number": number, "_aw_remotes": self, "__module__": "solution"}
         is_error = any(issubclass(base, BaseException) for base in (*bases, *errors))
-        own = methods(specials)
+        own: dict[str, object] = dict(methods(defined & SPECIAL_NAMES))
         if is_error:
             own = {"__str__": _error_text}
         elif plain:  # what the base class sees, whatever the class defines
-            own = {key: method for key, method in own.items() if key == "__call__"}
+            own = overrides(plain[0], defined)
             bases = bases if any(issubclass(base, plain[0]) for base in bases) else [plain[0], *bases]
         remote = [] if any(issubclass(base, RemoteObject) for base in bases) else [RemoteObject]
         try:
@@ -279,8 +296,13 @@ def _standard_error(module: str, name: str) -> type[BaseException] | None:
 
 
 def _replace(target: object, content: object) -> None:
+    """Gives a local object its content, past whatever its class overrides."""
     if isinstance(target, (list, bytearray)) and isinstance(content, (list, bytearray)):
-        target[:] = content
-    elif isinstance(target, (dict, set)) and isinstance(content, (dict, set)):
-        target.clear()
-        target.update(content)
+        base: Any = list if isinstance(target, list) else bytearray
+        base.__setitem__(target, slice(None), content)
+    elif isinstance(target, dict) and isinstance(content, dict):
+        dict.clear(target)
+        dict.update(target, content)
+    elif isinstance(target, set) and isinstance(content, set):
+        set.clear(target)
+        set.update(target, content)

@@ -154,10 +154,12 @@ class Worker(Codec):
         delattr(self.decode(target), name)
         return [None, []]
 
-    def do_next(self, target: int, node: Any) -> list[Any]:
+    def do_next(self, target: int, node: Any, thrown: Any = None) -> list[Any]:
         """The next item of a generator or iterator, or its end and its return value."""
         iterator, sent = self.objects[target], self.decode(node)
         try:
+            if thrown is not None:
+                return [True, self.encode(iterator.throw(self.decode(thrown)))]
             return [True, self.encode(next(iterator) if sent is None else iterator.send(sent))]
         except StopIteration as end:
             return [False, self.encode(end.value)]
@@ -261,7 +263,9 @@ class Worker(Codec):
         own = self.classes[cls] = self.number(cls)
         parents = [self.describe(base) for base in cls.__bases__ if not is_builtin(base)]
         builtin = [base.__name__ for base in ancestors(cls) if is_builtin(base)]
-        specials = [name for name in SPECIAL_NAMES if _defines(cls, name)]
+        specials = _overridden(cls)
+        if specials is None:
+            specials = [name for name in SPECIAL_NAMES if _defines(cls, name)]
         return [own, str(cls.__name__), str(cls.__module__), parents, builtin, specials]
 
     def encode_error(self, error: BaseException) -> list[Any]:
@@ -331,6 +335,18 @@ _UNCHANGING = frozenset(
 
 def _defines(cls: type, name: str) -> bool:
     return any(name in vars(base) for base in ancestors(cls)[:-1])
+
+
+def _overridden(cls: type) -> list[str] | None:
+    """What a subclass of a built-in class of plain data, and no other, defines anew."""
+    bases = ancestors(cls)
+    plain = [base for base in bases if base in BASES]
+    if not plain or issubclass(cls, BaseException):
+        return None
+    names = {name for base in bases if not is_builtin(base) for name in vars(base)}
+    if "__missing__" in names:
+        names.add("__getitem__")
+    return sorted(name for name in names if name in SPECIAL_NAMES or (hasattr(plain[0], name) and name[:1] != "_"))
 
 
 def _arguments(error: BaseException) -> tuple[Any, ...]:
