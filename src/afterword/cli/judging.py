@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from afterword.core.protocols import Evaluator, Model
-from afterword.errors import InputError
 from afterword.evaluators.command import AskedVerdict
-from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite, refuse_unusable
 from afterword.families.programming.command_task import prepared_evaluators
 from afterword.families.programming.language_task import language_evaluators
 from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
@@ -76,7 +75,5 @@ async def _function_tests(
 ) -> FunctionTests:
     """The evaluator of a suite, once its tests have run against an empty function: they must be able to fail."""
     stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
-    verdict = await judges.judge(stub, suite, task.limits)
-    if verdict.reason in ("bad_tests", "no_tests"):
-        raise InputError(f"the tests cannot run: {verdict.message}; repair them", file=suite.file)
+    refuse_unusable(await judges.judge(stub, suite, task.limits), suite)
     return FunctionTests(suite, judges, (task.held_out_limits if held_out else None) or task.limits)

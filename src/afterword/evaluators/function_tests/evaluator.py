@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 
 from afterword.core.protocols import EvaluateContext
 from afterword.core.records import Feedback, Limits
-from afterword.errors import BadTests
+from afterword.errors import BadTests, NoTests
 from afterword.evaluators.function_tests.pool import JudgePool
 from afterword.evaluators.function_tests.suite import Suite
 
@@ -35,6 +36,19 @@ class FunctionTests:
         feedback = await context.effects.effect(
             context.role, request, lambda: self.pool.judge(source, self.suite, self.limits), Feedback
         )
-        if feedback.reason == BadTests.reason:
-            raise BadTests(feedback.message, file=self.suite.file)
+        refuse_unusable(feedback, self.suite)
         return feedback
+
+
+_FAILS_AT = re.compile(r"the test file fails at line (\d+): (.*)", re.DOTALL)
+"""As a judge tells it (`evaluators.judge.runner`)."""
+
+
+def refuse_unusable(verdict: Feedback, suite: Suite) -> None:
+    """Raises `BadTests`, with the line where it is known, if a verdict says that the tests themselves are at fault."""
+    if verdict.reason not in (BadTests.reason, NoTests.reason):
+        return
+    if (found := _FAILS_AT.search(verdict.message)) is None:
+        raise BadTests(f"the tests cannot run: {verdict.message}; repair them", file=suite.file)
+    cause = found[2].strip().splitlines()[0]
+    raise BadTests(f"the tests cannot run: {cause}; repair this line", file=suite.file, line=int(found[1]))

@@ -17,7 +17,7 @@ import anyio
 from afterword.core.protocols import Sandbox
 from afterword.core.records import Feedback, Limits
 from afterword.errors import InputError
-from afterword.evaluators.function_tests import JudgePool
+from afterword.evaluators.function_tests import JudgePool, refuse_unusable
 from afterword.families.programming.checkup.expected import known_answers
 from afterword.families.programming.checkup.records import Examination, MutantVerdict, Part, PartVerdicts, Repeated
 from afterword.families.programming.checkup.trivial import Trivial, memorising, shape_of, trivial_programs
@@ -126,8 +126,7 @@ async def _first_verdicts(part: Part, judges: JudgePool, model: str, solution: s
     asked = [program.source for program in programs] + ([] if solution is None else [solution])
     verdicts = await _verdicts(asked, part, judges)
     for verdict in verdicts:
-        if verdict.reason in ("bad_tests", "no_tests"):
-            raise InputError(f"the tests cannot run: {verdict.message}; repair them", file=part.suite.file)
+        refuse_unusable(verdict, part.suite)
     trivial = tuple(zip(programs, verdicts[: len(programs)], strict=True))
     return PartVerdicts(part, trivial, (), None if solution is None else verdicts[-1])
 
