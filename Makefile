@@ -20,6 +20,7 @@ demo: .venv/.demo  ## the main job on a real local model: no key needed (fetches
 
 .PHONY: setup
 setup: .venv/.dev  ## leave .venv/bin/afterword ready, with what the tests need
+	@echo "$(BIN)/afterword is ready; next: $(BIN)/afterword doctor"
 
 .PHONY: check
 check: format-check lint types imports test  ## everything that must be green: format, lint, types, import rules, tests

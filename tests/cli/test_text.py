@@ -15,7 +15,7 @@ def test_lone_surrogate_is_replaced() -> None:
 
 
 def test_shortened_is_one_line_with_a_mark() -> None:
-    assert shortened("a  b\nc", 10) == "a b c"
+    assert shortened("a  b\n\nc", 10) == "a  b c", "spaces may be what a check is about"
     assert shortened("abcdef", 4) == "abc…"
 
 

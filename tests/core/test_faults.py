@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from afterword import AfterwordError, BudgetExhausted, Fault, InputError
+from afterword import AfterwordError, BudgetExhausted, EvaluateContext, Fault, InputError, Reflexion
 from afterword.core.faults import guard, record_of
 from afterword.errors import ComponentFault, RateLimited, SandboxFault
 
@@ -107,3 +107,17 @@ def test_a_record_of_a_fault_tells_kind_place_and_the_end_of_the_traceback() -> 
     assert (record.kind, record.message, record.trial) == ("SandboxFault", "the jail is gone", 2)
     assert "deep_inside" in record.traceback
     assert record.traceback.rstrip().endswith("the jail is gone")
+
+
+def helper_of_the_user() -> None:
+    raise KeyError("nope")
+
+
+def test_the_record_holds_the_line_of_the_part_that_raised() -> None:
+    def evaluate(context: EvaluateContext) -> bool:
+        helper_of_the_user()
+        return True
+
+    outcome = Reflexion(lambda context: "x", evaluate).run_sync("t")
+    assert outcome.fault is not None
+    assert 'raise KeyError("nope")' in outcome.fault.traceback

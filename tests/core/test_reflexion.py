@@ -297,3 +297,23 @@ def test_run_sync_inside_an_event_loop_says_what_to_do() -> None:
             Reflexion(count, wrong).run_sync("x")
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_trials": "3"}, "max_trials is an int"),
+        ({"allowance": {"calls": 1}}, "allowance is an Allowance"),
+        ({"memory": 3}, "memory is a Memory"),
+        ({"stop": lambda progress: None}, "stop is a list of rules"),
+        ({"stop": [lambda progress: None]}, "stop is a list of rules"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_by_name(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Reflexion(lambda context: "x", lambda context: True, **wrong)  # type: ignore[arg-type]  # as an untyped user would
+
+
+def test_a_task_of_another_type_is_refused() -> None:
+    with pytest.raises(InputError, match="a Task or its instructions"):
+        Reflexion(lambda context: "x", lambda context: True).run_sync(None)  # type: ignore[arg-type]  # as above

@@ -37,7 +37,7 @@ async def test_a_fault_in_the_script_is_raised_in_its_turn() -> None:
 async def test_an_exhausted_script_says_how_many_replies_it_holds() -> None:
     model = ScriptedModel(["a"])
     await model.complete(ASK)
-    with pytest.raises(RecordingMismatch, match="holds 1 replies"):
+    with pytest.raises(RecordingMismatch, match="holds 1 reply, and call 2"):
         await model.complete(ASK)
 
 

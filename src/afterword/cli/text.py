@@ -6,9 +6,13 @@ reach the screen of a person.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from afterword.core.records import Feedback
+
+_GAP = re.compile(r"^(\S+:) +")
+"""What a message leaves between a check's id and an indented line."""
 
 _KEPT = {"\n", "\t"}
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -23,13 +27,13 @@ def plain(text: str) -> str:
 
 def shortened(text: str, characters: int) -> str:
     """One line of at most so many characters, with a mark where it was cut."""
-    line = " ".join(plain(text).split())
+    line = " ".join(part for part in plain(text).replace("\t", " ").split("\n") if part.strip()).strip()
     return line if len(line) <= characters else f"{line[: characters - 1]}…"
 
 
 def findings(feedback: Feedback) -> list[str]:
     """The lines of a message, without what stands beside them on the screen: the counts and the reason."""
-    lines = plain(feedback.message).strip().splitlines()
+    lines = [_GAP.sub(r"\1 ", line) for line in plain(feedback.message).strip().splitlines()]
     if not lines or not feedback.checks or "checks passed; " not in lines[0]:
         return lines
     why = lines[0].partition(f"; {feedback.reason}")[2].removeprefix(": ")

@@ -43,8 +43,8 @@ def verify(
     from afterword.families.programming.benchmarks import benchmark_named, data_folder, load_benchmark
 
     chosen = None if ids is None else [one.strip() for one in ids.split(",") if one.strip()]
-    tasks = load_benchmark(benchmark, data_folder(data), limit=limit, ids=chosen)
     named = benchmark_named(benchmark)
+    tasks = load_benchmark(benchmark, data_folder(data), limit=limit, ids=chosen)
     tally = Tally(as_json)
     anyio.run(_verify, tasks, options.jobs_of(jobs), allow_weak_isolation, tally)
     if as_json:

@@ -63,7 +63,7 @@ class Allowance:
             ("cost_usd", self.cost_usd),
             ("seconds", self.seconds),
         ):
-            if value is not None and not value > 0:
+            if value is not None and (not isinstance(value, (int, float)) or not value > 0):
                 raise InputError(f"the {name} budget must be above 0, found {value!r}; leave it out for no limit")
 
 

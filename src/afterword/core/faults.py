@@ -53,6 +53,6 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def record_of(fault: Fault, trial: int) -> FaultRecord:
-    """The fault as it is kept, with the end of its traceback."""
-    last_lines = "".join(traceback.format_exception(fault)[-3:])
+    """The fault as it is kept, with the end of the traceback of what caused it: there stands the part's own line."""
+    last_lines = "".join(traceback.format_exception(fault.__cause__ or fault)[-4:])
     return FaultRecord(type(fault).__name__, str(fault), trial, last_lines)

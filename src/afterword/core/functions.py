@@ -182,7 +182,11 @@ def _feedback(judged: object) -> Feedback:
         return judged
     value, message = judged if isinstance(judged, tuple) and len(judged) == 2 else (judged, "")
     if not isinstance(value, (bool, int, float)):
-        raise TypeError(f"an evaluator returns a bool, a grade in [0, 1] or a Feedback, found {type(value).__name__}")
+        found = f"a tuple of {len(value)}" if isinstance(value, tuple) else type(value).__name__
+        raise TypeError(
+            "an evaluator returns a bool, a grade in [0, 1], one of them as (verdict, text), or a Feedback; "
+            f"found {found}"
+        )
     if not 0 <= value <= 1:
         raise ValueError(f"a grade must be in [0, 1], found {value!r}")
     passed = value is True or value >= 1

@@ -87,6 +87,7 @@ class Reflexion:
         stop_on_repetition: bool = True,
         held_out: Evaluator | EvaluateFunction | None = None,
     ) -> None:
+        _refuse_wrong_types(max_trials, allowance, memory, stop)
         self.strategy = _strategy(strategy, reflector is not None)
         self.allowance = allowance or Allowance()
         refuse_unresettable(actor)
@@ -122,6 +123,8 @@ class Reflexion:
         """
         if isinstance(task, str):
             task = Task(id="task", instructions=task)
+        if not isinstance(task, Task):
+            raise InputError(f"a run takes a Task or its instructions as text, found {type(task).__name__}")
         effects = Effects(
             task=task.id,
             arm=self.strategy if arm is None else arm,
@@ -158,6 +161,20 @@ def _refuse_inside_an_event_loop() -> None:
     except RuntimeError:
         return
     raise InputError("run_sync was called inside an event loop (a notebook has one); write `await ….run(task)` instead")
+
+
+def _refuse_wrong_types(max_trials: object, allowance: object, memory: object, stop: object) -> None:
+    """Says what an argument should be, where otherwise an error from deep inside would."""
+    if type(max_trials) is not int:
+        raise InputError(f"max_trials is an int, found {max_trials!r}")
+    if not isinstance(allowance, Allowance | None):
+        raise InputError(f"allowance is an Allowance(calls=…, tokens=…, cost_usd=…, seconds=…), found {allowance!r}")
+    if memory is not None and not hasattr(memory, "remember"):
+        raise InputError(f"memory is a Memory, e.g. SlidingWindow(3), found {memory!r}")
+    rules = list(stop) if isinstance(stop, Sequence) else [stop]
+    for rule in rules:
+        if not callable(getattr(rule, "check", None)) or not isinstance(stop, Sequence):
+            raise InputError(f"stop is a list of rules with a method check, e.g. [Plateau()], found {rule!r}")
 
 
 def _strategy(strategy: Strategy | str | None, reflector: bool) -> Strategy:

@@ -49,7 +49,7 @@ def load_script(file: Path, *, role: str | None = None) -> ScriptedModel:
         for row in _read_rows(file)
         if role is None or row.role is None or row.role == role
     ]
-    return ScriptedModel(replies, name=f"scripted:{file}")
+    return ScriptedModel(replies, name=f"scripted:{file}", role=role)
 
 
 def _read_rows(file: Path) -> Sequence[_Row]:

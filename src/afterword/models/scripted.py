@@ -20,8 +20,11 @@ class ScriptedModel:
     `requests` keeps what was asked, so that a test can look at the prompts.
     """
 
-    def __init__(self, replies: Iterable[str | Reply | ModelFault], *, name: str = "scripted:memory") -> None:
+    def __init__(
+        self, replies: Iterable[str | Reply | ModelFault], *, name: str = "scripted:memory", role: str | None = None
+    ) -> None:
         self._replies = tuple(replies)
+        self._role = role
         self._name = name
         self.requests: list[ChatRequest] = []
 
@@ -46,7 +49,8 @@ class ScriptedModel:
         self.requests.append(request)
         if n >= len(self._replies):
             raise RecordingMismatch(
-                f"{self._name} holds {len(self._replies)} replies for this role, and call {n + 1} was made; "
+                f"{self._name} holds {n} {'reply' if n == 1 else 'replies'}"
+                f"{f' for the role {self._role!r}' if self._role else ''}, and call {n + 1} was made; "
                 "add a reply, or allow fewer trials"
             )
         reply = self._replies[n]
