@@ -51,8 +51,9 @@ def test_ctrl_c_while_a_program_runs(tmp_path: Path, whole_group: bool) -> None:
             os.killpg(command.pid, signal.SIGINT)
         else:
             command.send_signal(signal.SIGINT)
-        _, err = command.communicate(timeout=PATIENCE_S)
+        out, err = command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 130
+    assert b"given up after 1 call" in out
     assert err == b"afterword: interrupted\n"
     assert eventually(lambda: not alive(below))
 

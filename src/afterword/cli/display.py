@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
@@ -47,6 +48,7 @@ class Display:
         self._console = console
         self._status: Status | None = None
         self._draft: str | None = None
+        self._spent = Usage()
 
     def emit(self, event: events.Event) -> None:
         """Prints an event."""
@@ -54,6 +56,7 @@ class Display:
             case events.TrialStarted():
                 self._trial_started(event)
             case events.ModelCalled():
+                self._spent = event.spent
                 self._working(f"{event.role} answered, {_spend(event.spent)} so far")
             case events.Evaluated():
                 self._evaluated(event.feedback)
@@ -71,6 +74,12 @@ class Display:
                 self._ended(event.outcome)
             case events.RunStarted() | events.Faulted():
                 pass  # the header is the command's; a fault is told with the outcome
+
+    def interrupted(self, record: Path | None) -> None:
+        """Says what a run that is given up has spent, and where its calls are kept."""
+        self.rest()
+        kept = f"; the calls are kept in {record}" if record is not None else ""
+        self._line(f"given up after {_spend(self._spent)}{kept}", style="yellow")
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""

@@ -14,7 +14,7 @@ import typer
 
 from afterword.cli import options
 from afterword.cli.in_order import in_order
-from afterword.cli.jsonl import Row, field, read_rows
+from afterword.cli.jsonl import Row, field, read_rows, row_id
 from afterword.cli.text import findings, shortened
 from afterword.core.records import Feedback, Limits
 from afterword.errors import Fault, InputError
@@ -114,7 +114,7 @@ class Tally:
 def _case(row: Row) -> Case:
     expect = row.values.get("expect")
     return Case(
-        field(row, "id"),
+        row_id(row),
         field(row, "solution"),
         field(row, "tests"),
         field(row, "entry_point"),

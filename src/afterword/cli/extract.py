@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from afterword.cli.jsonl import field, optional_field, read_rows
+from afterword.cli.jsonl import field, optional_field, read_rows, row_id
 from afterword.cli.text import counted, plain
 
 
@@ -24,7 +24,7 @@ def extract(
     from afterword.families.programming.extraction import extract_code
 
     for row in read_rows(replies):
-        name = field(row, "id")
+        name = row_id(row)
         code = extract_code(field(row, "reply"), field(row, "entry_point"), optional_field(row, "signature"))
         if as_json:
             sys.stdout.write(json.dumps({"id": name, "code": code}) + "\n")

@@ -58,6 +58,12 @@ def field(row: Row, name: str) -> str:
     return value
 
 
+def row_id(row: Row) -> str:
+    """The row's `id`, a text or a number."""
+    value = row.values.get("id")
+    return str(value) if type(value) is int else field(row, "id")
+
+
 def optional_field(row: Row, name: str) -> str | None:
     """A text field that may be missing or null."""
     value = row.values.get(name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import anyio
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
@@ -106,7 +107,11 @@ async def run_task(settings: RunSettings, console: Console, written: Told | None
             stop=settings.stop,
             held_out=judging.held_out,
         )
-        outcome = await loop.run(task.task, seed=settings.seed, events=display)
+        try:
+            outcome = await loop.run(task.task, seed=settings.seed, events=display)
+        except anyio.get_cancelled_exc_class():
+            display.interrupted(settings.record)  # what was paid for is told before the run is given up
+            raise
     if settings.show_program and outcome.best is not None:
         _show_program(console, outcome.best, str(task.task.inputs.get("language", "python")))
     return outcome

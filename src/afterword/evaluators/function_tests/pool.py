@@ -68,6 +68,14 @@ class JudgePool:
         """
         if (problem := _no_source(source)) is not None:
             return early(suite.check_ids, "syntax", problem, self.isolation)
+        verdict = await self._reached(source, suite, limits)
+        if verdict.reason == "timeout" and is_overloaded():
+            # A machine with more work than cores makes a right program late; one that hangs is late again.
+            verdict = await self._reached(source, suite, limits)
+        return verdict
+
+    async def _reached(self, source: str, suite: Suite, limits: Limits) -> Feedback:
+        """One verdict, from the start as often as a judge or a jail is lost on the way."""
         losses: list[AttemptLost] = []
         while len(losses) < _TRIES:
             try:
@@ -154,6 +162,11 @@ async def _ended(peer: Peer) -> RunResult:
         return await peer.wait()
     except SandboxFault as fault:
         raise AttemptLost(str(fault)) from fault
+
+
+def is_overloaded() -> bool:
+    """Whether more than two processes want each core of this machine."""
+    return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
 
 
 def _no_source(source: str) -> str | None:
