@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-COMMAND = (sys.executable, "-c", "from afterword.cli.main import main; main()")
+# Whoever started the tests may have had hang-ups ignored, as nohup does; a command in a terminal does not.
+_START = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from afterword.cli.main import main; main()"
+COMMAND = (sys.executable, "-c", _START)
 PATIENCE_S = 100.0
 """How long to wait for what should take a second; a busy machine takes longer."""
 

@@ -233,7 +233,7 @@ def test_script_for_another_role(tmp_path: Path, afterword: Command) -> None:
     script.write_text('{"role": "actress", "text": "a"}\n')
     ran = afterword("run", write_task(tmp_path / "task"), "--model", f"scripted:{script}")
     assert ran.code == 2
-    assert "holds 0 replies for this role" in ran.complaint
+    assert "holds 0 replies for the role 'actor'" in ran.complaint
 
 
 @pytest.mark.parametrize("text", ["", "{}\n", '{"kind": "header"}\n', "\x00\x01"])
@@ -279,7 +279,7 @@ def test_refused_run_leaves_no_empty_program(tmp_path: Path, afterword: Command)
         ("", ("rows.jsonl", "empty")),
         ('{"id": "a"\n', ("rows.jsonl:1:", "JSON")),
         ('\n{"id": "a"}\n', ("rows.jsonl:2:", "'solution'")),
-        ('{"id": 3, "solution": "", "tests": "", "entry_point": "f"}\n', ("rows.jsonl:1:", "'id'")),
+        ('{"id": [3], "solution": "", "tests": "", "entry_point": "f"}\n', ("rows.jsonl:1:", "'id'")),
         ("[" * 100_000, ("rows.jsonl:1:", "JSON")),
     ],
 )
