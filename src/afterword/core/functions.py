@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol, TypeVar, runtime_checkable
 
-import anyio.to_thread
-
 from afterword.core.effects import Metered
 from afterword.core.protocols import (
     ActContext,
@@ -171,7 +169,9 @@ def _caller(function: Callable[[C], R | Awaitable[R]]) -> Callable[[C], Awaitabl
         if asynchronous:
             result = function(context)
         else:
-            result = await anyio.to_thread.run_sync(partial(function, context), abandon_on_cancel=True)
+            from anyio import to_thread  # here: it brings asyncio along, half of the time to import this package
+
+            result = await to_thread.run_sync(partial(function, context), abandon_on_cancel=True)
         return await result if inspect.isawaitable(result) else result
 
     return call

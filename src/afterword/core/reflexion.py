@@ -6,11 +6,8 @@ one synchronous door.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
-
-import anyio
 
 from afterword.core.budget import Allowance, Budget
 from afterword.core.effects import Clock, Effects, SystemClock
@@ -151,11 +148,15 @@ class Reflexion:
         Raises:
             InputError: an event loop is running here already.
         """
+        import anyio  # here: it brings asyncio along, half of the time to import this package
+
         _refuse_inside_an_event_loop()
         return anyio.run(partial(self.run, task, arm=arm, seed=seed, recorder=recorder, events=events, clock=clock))
 
 
 def _refuse_inside_an_event_loop() -> None:
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
