@@ -26,6 +26,7 @@
         ├── NoOwnTests             the test writer wrote no test that can be used
         ├── SandboxFault           the jail broke: no verdict
         ├── ResetFault             the reset did not bring back the first state
+        ├── ReplayDiverged         a world answered a recorded action otherwise than before
         └── ComponentFault         an actor, evaluator or reflector raised
 
 A wrong answer is none of these: it is a `Feedback`. Running out is a `StopReason`.
@@ -184,6 +185,18 @@ class SandboxFault(Fault):
 
 class ResetFault(Fault):
     """A reset did not bring back the state that the first trial started from."""
+
+
+class ReplayDiverged(Fault):
+    """A world that was taken through recorded actions again answered otherwise; the trial has to start again."""
+
+    def __init__(self, task: str, trial: int, action: str, recorded: object, found: object) -> None:
+        self.task = task
+        self.trial = trial
+        super().__init__(
+            f"task {task!r}, trial {trial}: the world answered {action!r} with {str(found)[:200]!r}, and with "
+            f"{str(recorded)[:200]!r} when it was recorded; the trial has to start again"
+        )
 
 
 class ComponentFault(Fault):

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from afterword.core.budget import Allowance, Budget
-from afterword.core.effects import Effects, FakeClock
+from afterword.core.effects import Effects, FakeClock, fingerprint
 from afterword.core.events import NoEvents
 from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
 from afterword.core.records import Feedback, Task, Trajectory, Trust
@@ -100,10 +100,8 @@ class Kept:
     def __init__(self) -> None:
         self.seen: list[tuple[EffectKey, str, type]] = []
 
-    async def effect(
-        self, key: EffectKey, fingerprint: Callable[[], str], call: Callable[[], Awaitable[T]], kind: type[T]
-    ) -> T:
-        self.seen.append((key, fingerprint(), kind))
+    async def effect(self, key: EffectKey, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
+        self.seen.append((key, fingerprint(request), kind))
         return await call()
 
 

@@ -29,6 +29,7 @@ from afterword import (
     Trajectory,
     Trial,
     Usage,
+    fingerprint,
 )
 from afterword.core.effects import Clock
 from afterword.core.events import Event
@@ -69,18 +70,16 @@ class StrictRecorder:
     called: list[EffectKey] = field(default_factory=list)
     answered: list[EffectKey] = field(default_factory=list)
 
-    async def effect(
-        self, key: EffectKey, fingerprint: Callable[[], str], call: Callable[[], Awaitable[T]], kind: type[T]
-    ) -> T:
+    async def effect(self, key: EffectKey, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
         if key in self.stored:
             known, result = self.stored[key]
-            if known != fingerprint():
+            if known != fingerprint(request):
                 raise RecordingMismatch(f"another request is stored at {key}")
             self.answered.append(key)
             return result  # type: ignore[return-value]  # a dict of results of many kinds
         self.called.append(key)
         result = await call()
-        self.stored[key] = (fingerprint(), result)
+        self.stored[key] = (fingerprint(request), result)
         return result
 
     def after_restart(self, keep: int | None = None) -> StrictRecorder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -14,6 +15,7 @@ import pytest
 from afterword import (
     Allowance,
     BudgetExhausted,
+    EnvironmentStep,
     FakeClock,
     Feedback,
     Price,
@@ -26,7 +28,7 @@ from afterword import (
 from afterword.core.effects import Metered
 from afterword.core.events import ModelCalled
 from afterword.core.protocols import EffectKey
-from afterword.errors import ModelUnreachable, RecordingMismatch, UnknownPrice
+from afterword.errors import ModelUnreachable, RecordingMismatch, ReplayDiverged, UnknownPrice
 from tests.core.doubles import Heard, ListModel, StrictRecorder, ask, make_effects
 
 T = TypeVar("T")
@@ -342,3 +344,50 @@ def test_fingerprints_are_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     ]
     assert found == [fingerprint(Task("t", "é", {"a": {"x", "y", "z"}}))] * 2
+
+
+@dataclass
+class Counting:
+    """A world that answers with how often it was asked; `drift` makes it answer otherwise."""
+
+    drift: str = ""
+    steps: int = 0
+
+    async def reset(self) -> str:
+        self.steps = 0
+        return "start"
+
+    async def step(self, action: str) -> EnvironmentStep:
+        self.steps += 1
+        return EnvironmentStep(f"{action} {self.steps}{self.drift}")
+
+    async def close(self) -> None:
+        pass
+
+
+def test_a_replay_takes_the_steps_of_a_world_again() -> None:
+    recorder = StrictRecorder()
+    for world, played in ((Counting(), recorder), (Counting(), recorder.after_restart())):
+
+        async def play(world: Counting = world, played: StrictRecorder = played) -> list[str]:
+            effects = make_effects(recorder=played)
+            effects.begin_trial(1)
+            return [await effects.reset(world), (await effects.step(world, "go")).observation]
+
+        assert anyio.run(play) == ["start", "go 1"]
+        assert world.steps == 1
+
+
+def test_a_world_that_answers_a_recorded_action_otherwise_is_noticed() -> None:
+    recorder = StrictRecorder()
+
+    async def play(world: Counting, played: StrictRecorder) -> None:
+        effects = make_effects(recorder=played)
+        effects.begin_trial(2)
+        await effects.reset(world)
+        await effects.step(world, "go")
+
+    anyio.run(play, Counting(), recorder)
+    with pytest.raises(ReplayDiverged, match=r"answered 'go' with .*drifted") as caught:
+        anyio.run(play, Counting(drift=" drifted"), recorder.after_restart())
+    assert caught.value.trial == 2

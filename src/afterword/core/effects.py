@@ -12,16 +12,20 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from afterword.core.budget import Budget, request_bound
 from afterword.core.events import Event, ModelCalled
 from afterword.core.messages import ChatRequest, Reply
-from afterword.core.protocols import EffectKey, EventSink, Model, Recorder
+from afterword.core.protocols import EffectKey, Environment, EnvironmentStep, EventSink, Model, Recorder
 from afterword.core.records import Usage
-from afterword.errors import BudgetExhausted
+from afterword.errors import BudgetExhausted, ReplayDiverged
 
 T = TypeVar("T")
+
+ENVIRONMENT = "environment"
+"""The role of a step in a world, which a replay takes again."""
 
 
 class Clock(Protocol):
@@ -55,7 +59,7 @@ class PassThrough:
     async def effect(
         self,
         key: EffectKey,  # noqa: ARG002
-        fingerprint: Callable[[], str],  # noqa: ARG002
+        request: object,  # noqa: ARG002
         call: Callable[[], Awaitable[T]],
         kind: type[T],  # noqa: ARG002
     ) -> T:
@@ -126,13 +130,14 @@ class Effects:
     async def effect(self, role: str, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
         """Passes a call through the recorder.
 
-        `request` is plain data or a record that says what is asked for: its fingerprint guards a replay.
+        `request` is plain data or a record that says what is asked for; it is kept beside the result, and its
+        fingerprint guards a replay.
         """
         path = self._path + role
         n = self._counts.get((self.trial, path), 0)
         self._counts[self.trial, path] = n + 1
         key = EffectKey(self.task, self.arm, self.seed, self.trial, path, n)
-        return await self._recorder.effect(key, lambda: fingerprint(request), call, kind)
+        return await self._recorder.effect(key, request, call, kind)
 
     async def metered(self, role: str, request: object, call: Callable[[], Awaitable[T]], kind: type[Metered[T]]) -> T:
         """Passes a call through that may itself have effects.
@@ -160,6 +165,31 @@ class Effects:
             for inner_role, usage in metered.usage.items():
                 self._charge(inner_role, usage)
         return metered.result
+
+    async def step(self, environment: Environment, action: str) -> EnvironmentStep:
+        """Takes one step in a world. On a replay it is taken again, and must come out as it was recorded.
+
+        Raises:
+            ReplayDiverged: the world answered otherwise than the record says.
+        """
+        return await self._reapplied(action, partial(environment.step, action), EnvironmentStep)
+
+    async def reset(self, environment: Environment) -> str:
+        """Puts a world back and returns its first observation, under the same rule as `step`."""
+        return await self._reapplied("", environment.reset, str)
+
+    async def _reapplied(self, request: str, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
+        live = False
+
+        async def taken() -> T:
+            nonlocal live
+            live = True
+            return await call()
+
+        recorded = await self.effect(ENVIRONMENT, request, taken, kind)
+        if not live and (found := await call()) != recorded:
+            raise ReplayDiverged(self.task, self.trial, request, recorded, found)
+        return recorded
 
     async def complete(self, role: str, model: Model, request: ChatRequest) -> Reply:
         """Asks a model, within the budget.

@@ -251,7 +251,7 @@ class Recorder(Protocol):
     """The seam through which every effect passes: model calls, verdicts, environment steps, clock, randomness.
 
     Returns a stored result, or makes the call and stores its result before it is used.
-    It never changes a result.
+    It never changes a result. `request` is plain data or a record: what was asked for.
     `strict` lookup needs the fingerprint of the request to match; `positional` takes the n-th of its role.
     What the call raises is passed on and not stored as a result.
     """
@@ -259,7 +259,7 @@ class Recorder(Protocol):
     async def effect(
         self,
         key: EffectKey,
-        fingerprint: Callable[[], str],
+        request: object,
         call: Callable[[], Awaitable[T]],
         kind: type[T],
     ) -> T: ...
