@@ -361,6 +361,9 @@ class Counting:
         self.steps += 1
         return EnvironmentStep(f"{action} {self.steps}{self.drift}")
 
+    async def fingerprint(self) -> str:
+        return str(self.steps)
+
     async def close(self) -> None:
         pass
 

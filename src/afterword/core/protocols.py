@@ -190,15 +190,18 @@ class Environment(Protocol):
     """A world to act in, one step at a time.
 
     `reset` and `step` return the observation as text; `won` says that the goal is reached and `done` that the
-    episode is over, which are different things (a step limit is `done` and not `won`).
-    A step changes this environment only.
-    After `reset` the same actions give the same observations.
+    episode is over, which are different things (a step limit is `done` and not `won`). `fingerprint` stands for
+    the state that the world is in now, at least for what the last observation shows of it.
+    A step changes this environment only; asking for the fingerprint changes nothing.
+    After `reset` the fingerprint is always the same, and the same actions give the same observations.
     An unknown action is an observation, not an error; a broken world raises `Fault`.
     """
 
     async def reset(self) -> str: ...
 
     async def step(self, action: str) -> EnvironmentStep: ...
+
+    async def fingerprint(self) -> str: ...
 
     async def close(self) -> None: ...
 
@@ -211,6 +214,7 @@ class EnvironmentStep:
     done: bool = False
     won: bool = False
     reward: float = 0.0
+    """How far the goal is reached after this step, in [0, 1], where the world grades it; 1 or 0 where it does not."""
 
 
 class Model(Protocol):

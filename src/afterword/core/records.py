@@ -14,8 +14,8 @@ from typing import Literal
 End = Literal["finished", "stuck", "step_limit", "no_output"]
 """How a trajectory ended."""
 
-Trust = Literal["isolated", "shared_process", "exit_code", "exact", "environment", "person", "model"]
-"""How a verdict was reached, from a jail of its own down to a person's word and a model's opinion."""
+Trust = Literal["isolated", "shared_process", "exit_code", "exact", "environment", "person", "heuristic", "model"]
+"""How a verdict was reached, from a jail of its own down to a person's word, a rule of thumb and a model's opinion."""
 
 Status = Literal["accepted", "rejected", "unverified", "gave_up", "faulted"]
 
@@ -117,7 +117,11 @@ class Trajectory:
     steps: tuple[Step, ...] = ()
     end: End = "finished"
     detail: str = ""
-    """Why there is no output, when `end` is `no_output`: goes into the feedback."""
+    """Why there is no output, when `end` is `no_output`, or why it is `stuck`: goes into the feedback."""
+    won: bool = False
+    """Whether the world it acted in says that the goal is reached."""
+    reward: float = 0.0
+    """How far it says that the goal was reached in the end, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
