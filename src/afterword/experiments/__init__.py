@@ -1,0 +1,1 @@
+"""Many tasks at once, arms compared at equal allowance, statistics and reports."""

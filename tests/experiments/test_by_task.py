@@ -1,0 +1,107 @@
+"""Arms compared task by task: intervals that hold, also where there is little to resample."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from afterword.experiments.by_task import mcnemar, mean_by_task, paired, solved_curve
+from afterword.experiments.statistics import tango, wilson
+
+Scores = dict[str, list[float]]
+
+
+def rows(values: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> Scores:
+    return {f"t{number}": [float(value) for value in row] for number, row in enumerate(values)}
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_a_fair_coin_for_each_discordant_pair(first: int, second: int) -> None:
+    n = first + second
+    tail = 2 * float(binom.cdf(min(first, second), n, 0.5))
+    assert mcnemar(first, second) == pytest.approx(min(1.0, tail), abs=1e-9)
+
+
+def test_one_seed_of_passes_is_a_plain_share() -> None:
+    assert mean_by_task({"a": [1.0], "b": [0.0], "c": [1.0]}) == wilson(2, 3)
+
+
+def test_arms_are_compared_on_the_tasks_that_both_have() -> None:
+    found = paired({"a": [1.0], "b": [0.0], "only here": [1.0]}, {"a": [1.0], "b": [1.0], "only there": [0.0]})
+    assert found.difference == tango(0, 1, 2)
+    assert (found.only_first, found.only_second, found.p_value) == (0, 1, 1.0)
+
+
+def test_no_common_task_gives_no_difference() -> None:
+    found = paired({"a": [1.0]}, {"b": [1.0]})
+    assert (found.difference.value, found.difference.low, found.difference.high) == (None, -1.0, 1.0)
+    assert found.p_value == 1
+
+
+@pytest.mark.parametrize("solved", [0.0, 1.0])
+def test_all_alike_over_seeds_is_not_certainty(solved: float) -> None:
+    scores = {str(task): [solved] * 3 for task in range(20)}
+    found = mean_by_task(scores)
+    assert found.value == solved
+    assert found.high - found.low > 0.1
+    difference = paired(scores, scores).difference
+    assert difference.value == 0
+    assert difference.low < -0.05
+    assert difference.high > 0.05
+
+
+def test_one_task_says_next_to_nothing_however_many_seeds() -> None:
+    found = paired({"a": [0.0] * 50}, {"a": [1.0] * 50})
+    assert (found.difference.low, found.difference.high, found.p_value) == (-1.0, 1.0, 1.0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(max_size=3), st.lists(st.floats(0, 1), min_size=1, max_size=4), max_size=12))
+def test_an_interval_holds_its_value_and_stays_in_range(scores: Scores) -> None:
+    found = mean_by_task(scores)
+    assert 0 <= found.low <= found.high <= 1
+    assert (found.value is None) == (not scores)
+    if found.value is not None:
+        assert found.low - 1e-9 <= found.value <= found.high + 1e-9
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    scores = rows(np.random.default_rng(0).random((30, 3)) < 0.6)
+    assert mean_by_task(scores, seed=4) == mean_by_task(scores, seed=4)
+
+
+def test_a_curve_counts_what_was_solved_for_at_most_so_much() -> None:
+    curve = solved_curve({"a": [10.0], "b": [None], "c": [30.0]}, [5, 10, 30])
+    assert [share.value for share in curve.share] == [0, pytest.approx(1 / 3), pytest.approx(2 / 3)]
+
+
+def coverage(tasks: int, seeds: int, gain: float, runs: int) -> tuple[float, float]:
+    """How often the intervals of a difference and of a mean hold the truth, over tasks of differing difficulty."""
+    chance = np.random.default_rng(3)
+    of_difference = of_mean = 0
+    for run in range(runs):
+        easy = chance.beta(2, 1, tasks)
+        better = easy + 2 * gain * (1 - easy)
+        first, second = (rows(chance.random((tasks, seeds)) < share[:, None]) for share in (easy, better))
+        difference = paired(first, second, seed=run).difference
+        mean = mean_by_task(first, seed=run)
+        of_difference += difference.low <= 2 * gain / 3 <= difference.high
+        of_mean += mean.low <= 2 / 3 <= mean.high
+    return of_difference / runs, of_mean / runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "seeds", "gain"), [*product([40, 100], [3], [0.0, 0.1]), (40, 5, 0.05)])
+def test_intervals_over_seeds_cover_the_truth_as_often_as_they_say(tasks: int, seeds: int, gain: float) -> None:
+    for share in coverage(tasks, seeds, gain, 2000):
+        assert 0.93 <= share <= 0.97
+
+
+def test_intervals_over_seeds_cover_the_truth_in_a_short_run() -> None:
+    for share in coverage(40, 3, 0.1, 200):
+        assert 0.90 <= share <= 0.99
