@@ -30,6 +30,8 @@ class Problem(StrEnum):
     FALSE_CLAIM = "false_claim"
     UNKNOWN_LESSON = "unknown_lesson"
     UNKNOWN_CHECK = "unknown_check"
+    NO_ACTION = "no_action"
+    NO_CONSEQUENCE = "no_consequence"
 
 
 EXPLANATIONS = {
@@ -45,6 +47,8 @@ EXPLANATIONS = {
     Problem.FALSE_CLAIM: "It claims a success that the report does not show.",
     Problem.UNKNOWN_LESSON: "RETRACT names no lesson that you had before you.",
     Problem.UNKNOWN_CHECK: "DISPUTE names no check that failed.",
+    Problem.NO_ACTION: "It names no action of the trial: quote the one that was wrong, or give its step.",
+    Problem.NO_CONSEQUENCE: 'It does not say what "would have" followed from another action.',
 }
 
 
@@ -59,6 +63,8 @@ class Material:
     """The failed ones first."""
     common_names: frozenset[str] = frozenset()
     """Names that prove nothing when quoted, such as the function that the task asks for."""
+    actions: tuple[str, ...] = ()
+    """What was done, where a lesson has to find the action that was wrong."""
 
 
 _SPAN = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|(?<!\w)'([^'\n]{1,400})'(?!\w)")
@@ -97,6 +103,8 @@ _INTENTION = re.compile(
 _ERROR_NAME = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Interrupt|Iteration|Exit|Warning)\b")
 _TOKEN = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\([^()\n]{0,120}\)|(?<![\w.])-?\d[\d_,]*(?:\.\d+)?(?![\w])")
 _WORDS = re.compile(r"\w+")
+_WOULD = re.compile(r"\bwould\b|\b(?:I|it|that|they|we)\Wd\b", re.IGNORECASE)
+_STEP = re.compile(r"\b(?:step|action)s?\s+#?(\d+)", re.IGNORECASE)
 _COMMON_RUN = 5
 _RESTATED_RUN = 12
 
@@ -115,6 +123,8 @@ def check_shape(text: str, material: Material, *, cut: bool = False) -> tuple[Pr
         Problem.GENERIC: is_generic(text),
         Problem.RESTATES_TASK: restates_task(text, material),
         Problem.FALSE_CLAIM: claims_success(text),
+        Problem.NO_ACTION: bool(material.actions) and not names_action(text, material.actions),
+        Problem.NO_CONSEQUENCE: bool(material.actions) and not _WOULD.search(text),
     }
     return tuple(problem for problem, present in found.items() if present)
 
@@ -152,6 +162,7 @@ def _quoted_from(span: str, material: Material) -> bool:
 def find_evidence(text: str, material: Material) -> str:
     """The longest thing that a lesson quotes from the trial; empty when it quotes nothing that proves anything."""
     found = [name for name in material.check_ids if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    found += _actions_in(text, material.actions)
     if found:
         return max(found, key=len)
     sources = " ".join(" ".join(source.split()) for source in material.sources)
@@ -171,6 +182,18 @@ def _proves(quote: str, material: Material) -> bool:
     if _WORDS.fullmatch(bare) and (bare.isdigit() or bare.isalpha()):
         return len(bare) > (1 if bare.isdigit() else 3)
     return len(bare) > 1
+
+
+def names_action(text: str, actions: tuple[str, ...]) -> bool:
+    """Whether a lesson names one of the actions, in its words or by the number of its step."""
+    numbered = any(1 <= int(number) <= len(actions) for number in _STEP.findall(text[:4000]))
+    return numbered or bool(_actions_in(text, actions))
+
+
+def _actions_in(text: str, actions: tuple[str, ...]) -> list[str]:
+    said = f" {' '.join(_WORDS.findall(text.lower()))} "
+    words = {action: " ".join(_WORDS.findall(action.lower())) for action in actions}
+    return [action for action, done in words.items() if len(done) > 2 and f" {done} " in said]
 
 
 def is_generic(text: str) -> bool:

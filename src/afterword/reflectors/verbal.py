@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from afterword.core.bounds import cut
+from afterword.core.bounds import cut, quote_untrusted, show_steps
 from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import Model, ReflectContext
 from afterword.core.records import Reflection
@@ -36,6 +36,25 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Prompts:
+    """The templates of a domain: files in the `prompts` folder of a package."""
+
+    package: str = _PACKAGE
+    system: str = "verbal_system.jinja"
+    """What a lesson is; it gets `noun`."""
+    trial: str = "verbal_trial.jinja"
+    """A failed trial; it gets `instructions`, `noun`, `number`, `attempt`, `report` and `lessons`."""
+    again: str = "verbal_again.jinja"
+    """The second question; it gets `problems` and `number`."""
+
+
+PROGRAM_PROMPTS = Prompts()
+ANSWER_PROMPTS = Prompts(system="answer_system.jinja")
+PLAY_PROMPTS = Prompts(system="play_system.jinja")
+"""For games: the lesson finds the action that was wrong, what it should have been and what would have followed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
     """What a family tells its reflector."""
 
@@ -49,6 +68,9 @@ class Domain:
     """The same for the feedback."""
     common_names: Callable[[ReflectContext], frozenset[str]] = lambda _: frozenset()
     """Names that prove nothing when a lesson quotes them."""
+    prompts: Prompts = PROGRAM_PROMPTS
+    localises: bool = False
+    """Whether a lesson has to name an action of the trial and what would have followed from another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +100,8 @@ class VerbalReflector:
 
     def request(self, context: ReflectContext) -> ChatRequest:
         """The first request for a lesson."""
-        system = render(_PACKAGE, "verbal_system.jinja", {"noun": self.domain.noun})
+        prompts = self.domain.prompts
+        system = render(prompts.package, prompts.system, {"noun": self.domain.noun})
         messages = [Message("system", system)]
         for example in self.domain.examples:
             earlier = ((1, example.earlier),) if example.earlier else ()
@@ -104,11 +127,12 @@ class VerbalReflector:
                 {"trial": trial, "text": " ".join(cut(text, MAX_LESSON_CHARS).split())} for trial, text in lessons
             ],
         }
-        return render(_PACKAGE, "verbal_trial.jinja", values)
+        return render(self.domain.prompts.package, self.domain.prompts.trial, values)
 
     def _again(self, request: ChatRequest, reply: Reply, first: Reflection) -> ChatRequest:
         problems = [EXPLANATIONS[Problem(problem)] for problem in first.problems]
-        note = render(_PACKAGE, "verbal_again.jinja", {"problems": problems, "number": first.trial})
+        prompts = self.domain.prompts
+        note = render(prompts.package, prompts.again, {"problems": problems, "number": first.trial})
         said = cut(reply.text.strip(), 2 * MAX_LESSON_CHARS)
         *earlier, user = request.messages
         if said:
@@ -144,14 +168,38 @@ def _unknown(lesson: Lesson, shown: set[int], disputed: str | None) -> list[Prob
     return problems
 
 
+def show_play(limit: int) -> Callable[[ReflectContext], str]:
+    """How a trajectory of steps is shown: thoughts, actions and marked observations, the largest of them cut first."""
+
+    def show(context: ReflectContext) -> str:
+        trajectory = context.trial.trajectory
+        shown = show_steps(trajectory.steps, limit)
+        ending = [f"Output: {cut(trajectory.output.strip(), limit // 4)}"] if trajectory.output.strip() else []
+        return "\n".join([shown, *ending] if shown else ending) or "Nothing was done."
+
+    return show
+
+
+def show_message(limit: int) -> Callable[[ReflectContext], str]:
+    """How a verdict is shown: its reason and message, bounded and marked."""
+
+    def show(context: ReflectContext) -> str:
+        feedback = context.trial.feedback
+        return quote_untrusted(cut(feedback.message.strip() or feedback.reason or "It failed.", limit))
+
+    return show
+
+
 def material_of(context: ReflectContext, domain: Domain) -> Material:
     """What the lesson of this trial can quote."""
     feedback, trajectory = context.trial.feedback, context.trial.trajectory
     steps = (part for step in trajectory.steps for part in (step.action, step.observation) if part)
     passed = tuple(check.id for check in feedback.checks if check.passed)
+    actions = tuple(step.action for step in trajectory.steps) if domain.localises else ()
     return Material(
         instructions=context.task.instructions,
         sources=(feedback.message, *(check.message for check in feedback.checks), trajectory.output, *steps),
         check_ids=(*feedback.failed_ids, *passed),
         common_names=domain.common_names(context),
+        actions=actions,
     )
