@@ -17,6 +17,7 @@ from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
 from afterword.core.records import Feedback, Task, Trajectory, Trust
 from afterword.errors import AfterwordError
 from afterword.evaluators.command import CommandTests
+from afterword.evaluators.exact_match import ExactMatch, StrictMatch
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
 from afterword.families.programming.own_tests import OwnTest, OwnTests
 from afterword.sandbox import STRONG, open_sandbox
@@ -82,10 +83,22 @@ async def command_tests() -> AsyncIterator[Subject]:
         )
 
 
+@asynccontextmanager
+async def exact_match() -> AsyncIterator[Subject]:
+    yield Subject(ExactMatch(("two", "2")), Trajectory("Two."), Trajectory("three"), ExactMatch(()), "exact")
+
+
+@asynccontextmanager
+async def strict_match() -> AsyncIterator[Subject]:
+    yield Subject(StrictMatch(("3.5",)), Trajectory("3.5"), Trajectory("35"), StrictMatch(()), "exact")
+
+
 SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
     "function_tests": function_tests,
     "own_tests": own_tests,
     "command_tests": command_tests,
+    "exact_match": exact_match,
+    "strict_match": strict_match,
 }
 
 
