@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from anyio.from_thread import start_blocking_portal
 
 from tests.e2e.conftest import Command
 from tests.e2e.tasks import LESSON_1, PLUS_ONE, RIGHT, SAME, fenced, recorded_calls, write_replies, write_task
-from tests.models.server import Http, Served, completion, error, serving
-
-
-@contextmanager
-def provider(*answers: Http) -> Iterator[Served]:
-    """A server that speaks the chat protocol, beside the command under test."""
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving(*answers)) as served:
-        yield served
+from tests.models.server import Http, completion, error, provider
 
 
 def program(code: str) -> Http:

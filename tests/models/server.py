@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+
+from anyio.from_thread import start_blocking_portal
 
 
 @dataclass
@@ -19,10 +22,11 @@ class Served:
     headers: list[dict[str, str]] = field(default_factory=list)
     most_at_once: int = 0
     under_way: int = 0
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{self.scheme}://127.0.0.1:{self.port}/v1"
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,25 @@ def error(status: int, message: str, *, headers: tuple[tuple[str, str], ...] = (
     return Http(status, json.dumps({"error": {"message": message, **fields}}).encode(), headers)
 
 
-@asynccontextmanager
-async def serving(*answers: Http) -> AsyncIterator[Served]:
+Plan = Callable[["Served"], Http]
+"""Chooses the answer to the request that came in last."""
+
+
+def in_order(*answers: Http) -> Plan:
     """Gives the answers in order, the last one for ever."""
-    served = Served()
+
+    def choose(served: Served) -> Http:
+        answer = answers[min(len(served.bodies), len(answers)) - 1]
+        return answer if not answer.only_with or answer.only_with in served.bodies[-1] else answers[-1]
+
+    return choose
+
+
+@asynccontextmanager
+async def serving(*answers: Http, plan: Plan | None = None, tls: ssl.SSLContext | None = None) -> AsyncIterator[Served]:
+    """Gives the answers in order, the last one for ever, or what the plan chooses."""
+    served = Served(scheme="http" if tls is None else "https")
+    chosen = plan or in_order(*answers)
     closing = asyncio.Event()
     handlers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
@@ -87,14 +106,14 @@ async def serving(*answers: Http) -> AsyncIterator[Served]:
         assert task is not None
         handlers[task] = writer
         try:
-            while await _serve_one(reader, writer, served, answers, closing):
+            while await _serve_one(reader, writer, served, chosen, closing):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client has gone
         finally:
             writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
     served.port = server.sockets[0].getsockname()[1]
     try:
         yield served
@@ -106,24 +125,29 @@ async def serving(*answers: Http) -> AsyncIterator[Served]:
         await asyncio.gather(*handlers)
 
 
+@contextmanager
+def provider(*answers: Http, plan: Plan | None = None, tls: ssl.SSLContext | None = None) -> Iterator[Served]:
+    """`serving` in a thread of its own, beside a command under test."""
+    server = serving(*answers, plan=plan, tls=tls)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(server) as served:
+        yield served
+
+
 async def _serve_one(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     served: Served,
-    answers: tuple[Http, ...],
+    plan: Plan,
     closing: asyncio.Event,
 ) -> bool:
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     first, *lines = head.split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    answer = answers[min(len(served.bodies), len(answers) - 1)]
     served.paths.append(first.split()[1])
     served.headers.append(headers)
-    asked = json.loads(body) if body else {}
-    if answer.only_with and answer.only_with not in asked:
-        answer = answers[-1]
-    served.bodies.append(asked)
+    served.bodies.append(json.loads(body) if body else {})
+    answer = plan(served)
     served.under_way += 1
     served.most_at_once = max(served.most_at_once, served.under_way)
     try:

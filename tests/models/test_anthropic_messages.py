@@ -128,7 +128,8 @@ async def test_overload_is_tried_again() -> None:
         (refusal(413, "request_too_large", "Request exceeds the maximum size"), ContextTooLong, 1),
         (refusal(400, "invalid_request_error", "messages: first message must be user"), RequestRejected, 1),
         (Http(body=b'{"content": "text"}'), MalformedReply, 1),
-        (Http(body=b"nonsense"), MalformedReply, 1),
+        (Http(body=b"nonsense"), MalformedReply, 5),
+        (Http(308, headers=(("Location", "http://elsewhere.invalid"),)), RequestRejected, 1),
         (Http(body=b" " * 20_000_000), MalformedReply, 1),
     ],
 )

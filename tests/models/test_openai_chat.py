@@ -96,6 +96,13 @@ async def test_missing_usage_is_counted_not_zero() -> None:
     assert reply.usage.tokens_out > 0
 
 
+@pytest.mark.parametrize("reported", [10**30, -1, True, "7"])
+async def test_a_usage_that_cannot_be_is_counted_instead(reported: object) -> None:
+    reply, _ = await ask(completion(usage={"prompt_tokens": reported, "completion_tokens": reported}))
+    assert 0 < reply.usage.tokens_in < 100
+    assert 0 < reply.usage.tokens_out < 100
+
+
 async def test_cut_reply_is_returned() -> None:
     reply, _ = await ask(completion("half", finish="length"))
     assert (reply.text, reply.finish) == ("half", "length")
@@ -163,6 +170,7 @@ async def test_retry_after_is_honoured_up_to_a_cap(headers: tuple[tuple[str, str
         (error(500, "oops"), ServerFault),
         (Http(502, b"<html><h1>Bad gateway</h1></html>", content_type="text/html"), ServerFault),
         (Http(body=completion().body, cut=True), ModelUnreachable),
+        (Http(body=b'{"choices": ['), MalformedReply),
     ],
 )
 async def test_trouble_that_stays_is_a_fault_after_the_last_try(answer: Http, fault: type[ModelFault]) -> None:
@@ -190,7 +198,8 @@ async def test_trouble_that_stays_is_a_fault_after_the_last_try(answer: Http, fa
         (error(400, "flagged", code="content_filter"), ContentFiltered),
         (error(400, "Unknown parameter", type="invalid_request_error"), RequestRejected),
         (Http(422, b'{"detail": [{"msg": "field required"}]}'), RequestRejected),
-        (Http(body=b'{"choices": ['), MalformedReply),
+        (Http(301, headers=(("Location", "/v1/chat/completions"),)), RequestRejected),
+        (Http(307, headers=(("Location", "http://elsewhere.invalid/v1"),)), RequestRejected),
         (Http(body=b"[]"), MalformedReply),
         (Http(body=b"[" * 100_000), MalformedReply),
         (Http(body=b'{"choices": []}'), MalformedReply),

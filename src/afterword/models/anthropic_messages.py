@@ -76,7 +76,9 @@ async def open_anthropic(
         max_retries=0,
         timeout=anthropic.Timeout(None, connect=CONNECT_S),
         http_client=anthropic.DefaultAsyncHttpxClient(
-            event_hooks={"response": [refuse_error_status]}, trust_env=not is_loopback(base_url)
+            follow_redirects=False,
+            event_hooks={"response": [refuse_error_status]},
+            trust_env=not is_loopback(base_url),
         ),
     ) as client:
         pricing = Pricing(model, "anthropic" if base_url == _DEFAULT_URL else None, base_url, options.price)

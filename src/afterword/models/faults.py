@@ -101,6 +101,13 @@ def classify(failure: HttpFailure, endpoint: Endpoint, *, retry_after_cap_s: flo
     if fault := _final_fault(status, said, text, endpoint):
         return TryFailed(fault, reason=str(status))
     model = endpoint.model
+    if status < 400:
+        to = endpoint.quote(failure.headers.get("location", "")) or "nowhere"
+        fault = RequestRejected(
+            f"{endpoint.address} redirects {model} to {to} ({status}); if that is the server, give its base URL",
+            model=model,
+        )
+        return TryFailed(fault, reason=str(status))
     if status == 429:
         fault = RateLimited(f"{model} still answers 429: {text}; wait, or lower --requests-per-minute", model=model)
     elif status == 408:

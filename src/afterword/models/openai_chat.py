@@ -74,7 +74,9 @@ async def open_openai(
 
     endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key)
     http_client = openai.DefaultAsyncHttpxClient(
-        event_hooks={"response": [refuse_error_status]}, trust_env=not is_loopback(base_url)
+        follow_redirects=False,
+        event_hooks={"response": [refuse_error_status]},
+        trust_env=not is_loopback(base_url),
     )
     async with openai.AsyncOpenAI(
         api_key=key or "none",  # servers of one's own take any

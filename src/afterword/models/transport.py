@@ -19,6 +19,8 @@ from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 MOST_REPLY_BYTES = 8_000_000
 """A reply of 100,000 tokens, with every letter escaped, has less."""
 _MOST_ERROR_BYTES = 64_000
+_MOST_TOKENS = 10**9
+"""A report of more is no number of tokens."""
 CONNECT_S = 15.0
 """A server that takes longer to be reached is not there."""
 
@@ -69,8 +71,11 @@ def http_library(client: type[object]) -> ModuleType:
 
 
 async def refuse_error_status(response: HttpResponse) -> None:
-    """A response hook: turns an error status into `HttpFailure` before the SDK reads its body without a bound."""
-    if response.status_code < 400:
+    """A response hook: turns an error status into `HttpFailure` before the SDK reads its body without a bound.
+
+    A redirect is one too: followed, it would carry prompts and a key to a host that nobody named.
+    """
+    if response.status_code < 300:
         return
     body = bytearray()
     async for chunk in response.aiter_bytes():
@@ -96,17 +101,21 @@ async def read_json(response: RawResponse, endpoint: Endpoint) -> Mapping[str, o
             raise malformed(endpoint, f"expected at most {MOST_REPLY_BYTES:,} bytes, found more; check the base URL")
     try:
         found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise malformed(endpoint, f"expected JSON, found {endpoint.quote(repr(bytes(body[:80])))}") from error
+    except RecursionError as error:
+        raise malformed(endpoint, "expected a reply, found JSON nested too deeply") from error
+    except ValueError as error:  # announced as JSON: garbled on its way
+        what = f"expected JSON, found {endpoint.quote(repr(bytes(body[:80])))}"
+        raise malformed(endpoint, what, retry=True) from error
     if not isinstance(found, dict):
         raise malformed(endpoint, f"expected a JSON object, found {type(found).__name__}")
     return found
 
 
-def malformed(endpoint: Endpoint, what: str) -> TryFailed:
+def malformed(endpoint: Endpoint, what: str, *, retry: bool = False) -> TryFailed:
     """The fault for an answer that is not what the protocol says."""
     return TryFailed(
         MalformedReply(f"the answer of {endpoint.model} cannot be read: {what}", model=endpoint.model),
+        retry=retry,
         reason="malformed",
     )
 
@@ -128,6 +137,10 @@ def connection_failure(
     if any(isinstance(found, ssl.SSLCertVerificationError) for found in chain):
         said = next(endpoint.quote(str(found)) for found in chain if isinstance(found, ssl.SSLCertVerificationError))
         return TryFailed(ModelUnreachable(f"the certificate of {where} is not trusted: {said}", model=model))
+    handshake = any(isinstance(found, library.ConnectError) for found in chain)
+    if handshake and any(type(found) is ssl.SSLError for found in chain):  # its kinds for lost connections pass
+        said = next(endpoint.quote(str(found)) for found in chain if isinstance(found, ssl.SSLError))
+        return TryFailed(_unreachable(f"no secure connection ({said})", endpoint))
     if any(isinstance(found, library.InvalidURL | library.UnsupportedProtocol) for found in chain):
         return TryFailed(_unreachable("no such address", endpoint))
     if any(isinstance(found, socket.gaierror) and found.errno == socket.EAI_NONAME for found in chain):
@@ -166,7 +179,7 @@ def _unreachable(said: str, endpoint: Endpoint) -> ModelUnreachable:
 
 def count(value: object) -> int | None:
     """A number of tokens as a provider reports it; None when it is no such thing."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else None
 
 
 def wire_text(text: str) -> str:
