@@ -8,7 +8,11 @@
     │   ├── IrreversibleTool       a tool whose effect cannot be undone stands inside the loop
     │   ├── UnknownPrice           a cost budget for a model whose price nobody stated
     │   ├── MissingExtra           an optional package is not installed
-    │   └── RecordingMismatch      a recording does not hold the request that was made
+    │   ├── RecordingMismatch      a recording does not hold the request that was made
+    │   │   └── ReplayMismatch         a resumed run asks for something else than its journal says
+    │   ├── RunChanged             what a run was started with is not what it would be resumed with
+    │   └── RunBusy                another process is at work on the run
+    ├── JournalFault               the journal can no longer be written or read: the run stops, and can be resumed
     ├── BudgetExhausted            a call was refused since it could not be afforded: a stop, not a failure
     └── Fault                      something other than the agent failed (status `faulted`, exit code 3)
         ├── ModelFault             a model call got no usable answer
@@ -25,6 +29,7 @@
         │   └── MalformedReply         an answer that is not what the protocol says
         ├── NoOwnTests             the test writer wrote no test that can be used
         ├── SandboxFault           the jail broke: no verdict
+        ├── WorldFault             an environment broke: no observation
         ├── ResetFault             the reset did not bring back the first state
         ├── ReplayDiverged         a world answered a recorded action otherwise than before
         └── ComponentFault         an actor, evaluator or reflector raised
@@ -95,6 +100,47 @@ class MissingExtra(InputError):
 
 class RecordingMismatch(InputError):
     """A recording was asked for a request that it does not hold."""
+
+
+class ReplayMismatch(RecordingMismatch):
+    """A resumed run asks for something else at a place than its journal says it did; `first` is the difference."""
+
+    def __init__(self, task: str, trial: int, role: str, n: int, first: str) -> None:
+        self.task = task
+        self.trial = trial
+        self.role = role
+        self.n = n
+        self.first = first
+        super().__init__(
+            f"task {task!r}, trial {trial}, {role} {n}: the journal holds another request than the one made now: "
+            f"{first}; resume with what the run was started with, or fork it"
+        )
+
+
+class RunChanged(InputError):
+    """A run would be resumed with something else than it was started with; `names` says what differs."""
+
+    def __init__(self, run: str, names: tuple[str, ...]) -> None:
+        self.run = run
+        self.names = names
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        super().__init__(
+            f"run {run} was started with another {shown}; put back what it was, or start from one of its trials "
+            f"with: afterword fork {run} --at TASK:TRIAL"
+        )
+
+
+class RunBusy(InputError):
+    """Another process is at work on the run."""
+
+    def __init__(self, run: str, holder: str) -> None:
+        self.run = run
+        self.holder = holder
+        super().__init__(f"run {run} is being worked on by {holder}; wait until it ends, or end it")
+
+
+class JournalFault(AfterwordError):
+    """The journal can no longer be written or read. What was recorded is kept; the run can be resumed."""
 
 
 class BudgetExhausted(AfterwordError):
@@ -181,6 +227,10 @@ class NoOwnTests(Fault):
 
 class SandboxFault(Fault):
     """The jail broke; there is no verdict."""
+
+
+class WorldFault(Fault):
+    """An environment broke or cannot be reached; there is no observation."""
 
 
 class ResetFault(Fault):
