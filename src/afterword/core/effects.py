@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 ENVIRONMENT = "environment"
 """The role of a step in a world, which a replay takes again."""
+CLOCK = "clock"
+"""The role of a clock reading. Nothing is paid for by one, so a recorder may keep it together with what follows."""
 
 
 class Clock(Protocol):
@@ -69,8 +71,12 @@ class PassThrough:
 
 def fingerprint(*parts: object) -> str:
     """A stable hash of plain data and records; equal values have equal fingerprints in every process."""
-    text = json.dumps(parts, sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical(*parts).encode()).hexdigest()
+
+
+def canonical(*parts: object) -> str:
+    """Plain data and records as one JSON text, a list: equal values have equal texts. `fingerprint` is its hash."""
+    return json.dumps(parts, sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))
 
 
 def _plain(value: object) -> object:
@@ -228,7 +234,7 @@ class Effects:
             self._mark = now
             return self._elapsed_s
 
-        elapsed_s = await self.effect("clock", (), read, float)
+        elapsed_s = await self.effect(CLOCK, (), read, float)
         if not live:
             self._elapsed_s = elapsed_s
             self._mark = self._clock.monotonic()
