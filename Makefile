@@ -76,5 +76,5 @@ clean:  ## remove the environment and all caches
 
 .venv/.dev: .venv/.uv $(NEEDS)
 	@echo "installing afterword with what the tests need"
-	@$(INSTALL) --editable '.[anthropic,local,analysis]' --group dev
+	@$(INSTALL) --editable '.[anthropic,local,schema,analysis]' --group dev
 	@touch $@

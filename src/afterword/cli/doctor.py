@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXTRAS = {
     "anthropic": "anthropic",
     "local": "xllamacpp",
+    "schema": "jsonschema",
     "analysis": "scipy",
     "viewer": "starlette",
     "postgres": "psycopg",
