@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgres import Postgres, running_postgres
 
 # The same examples in every run; no deadline, since the machine may be busy.
 settings.register_profile("afterword", derandomize=True, deadline=None)
@@ -43,3 +46,17 @@ def find_data() -> Path:
     if not folder.is_dir():
         pytest.fail(f"AFTERWORD_DATA names no folder: {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL server; without one installed the test skips, or fails where AFTERWORD_CI is set."""
+    pytest.importorskip("psycopg")
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> str:
+    """A new, empty database."""
+    return postgres.database()
