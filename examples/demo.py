@@ -13,9 +13,10 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
+from afterword.cli.families import Settings, family_named
 from afterword.cli.model import install_model
 from afterword.cli.roles import ModelChoice
-from afterword.cli.task_run import RunSettings, run_task
+from afterword.cli.task_run import Watched, run_task
 from afterword.errors import AfterwordError
 from afterword.models.inventory import availability
 from afterword.models.recording_file import read_headers
@@ -63,9 +64,10 @@ def fetch_model(console: Console) -> bool:
 
 def play(console: Console, folder: Path, model: str) -> None:
     """Runs a task as `afterword run` does, with at most three trials."""
-    settings = RunSettings(folder, ModelChoice(model=model), max_trials=3)
+    settings = Settings(ModelChoice(model=model), max_trials=3)
     try:
-        anyio.run(run_task, settings, console)
+        item = next(family_named("programming").items([str(folder)], settings))
+        anyio.run(run_task, item, Watched(settings, console))
     except AfterwordError as error:
         say(console, f"This part could not run: {error}")
         transcript(console, folder)

@@ -1,7 +1,7 @@
-"""How a task is judged, wired: the jail, the judges in it, and the evaluators that the task asks for.
+"""How a programming task is judged, wired: the jail, the judges in it, and the evaluators that the task asks for.
 
-Apart from the loop's wiring, since each kind of task (function tests, another language, a command, a person, tests that
-a model writes) brings evaluators of its own, and all of them must be found fit before any money is spent.
+Apart from the family's items, since each kind of task (function tests, another language, a command, a person, tests
+that a model writes) brings evaluators of its own, and all must be found fit before any money is spent on the task.
 """
 
 from __future__ import annotations
@@ -10,25 +10,34 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from afterword.core.protocols import Evaluator, Model
+from afterword.cli.families.interface import Bench
+from afterword.core.protocols import Evaluator, Model, Sandbox
 from afterword.evaluators.command import AskedVerdict
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite, refuse_unusable
 from afterword.families.programming.command_task import prepared_evaluators
 from afterword.families.programming.language_task import language_evaluators
 from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
 from afterword.families.programming.task_folder import ProgrammingTask
-from afterword.sandbox import open_sandbox
+from afterword.sandbox import STRONG, open_sandbox
 
 Told = Callable[[Sequence[OwnTest]], None]
 """Gets the tests that a model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
+class Jail:
+    """A sandbox and the judges over it, which all tasks with this interpreter share."""
+
+    sandbox: Sandbox
+    judges: JudgePool
+
+
+@dataclass(frozen=True, slots=True)
 class Judging:
     """The evaluators of one task, open."""
 
-    isolation: str
     visible: Evaluator | None
     """None: the tests are still to be written (`own_tests`)."""
     held_out: Evaluator | None
@@ -42,32 +51,45 @@ class Judging:
 
 
 @asynccontextmanager
-async def open_judging(
-    task: ProgrammingTask, asked: AskedVerdict, *, own_tests: bool, allow_weak: bool
-) -> AsyncIterator[Judging]:
+async def open_judging(task: ProgrammingTask, bench: Bench, *, own_tests: bool) -> AsyncIterator[Judging]:
     """Opens all that judges a task.
 
     Raises:
         InputError: its tests cannot run, a command cannot work, or only a weak isolation is there.
         SandboxFault: no sandbox works.
     """
-    jail = partial(open_sandbox, python=task.python, workers=1, allow_weak=allow_weak)
+    allow_weak = bench.settings.allow_weak_isolation
+    jail = await bench.shared(
+        ("jail", task.python, own_tests),
+        partial(_open_jail, task.python, bench.verdicts, allow_weak=allow_weak, own_tests=own_tests),
+    )
+    isolation = jail.sandbox.isolation
+    if isolation not in STRONG:
+        bench.warn(f"isolation is {isolation!r}, which does not keep a hostile program in")
     async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(jail())
-        # Tests that a model wrote are no more trusted than its program: they get a jail of their own.
-        companions = await stack.enter_async_context(jail()) if own_tests else None
-        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1, companions=companions))
         visible: Evaluator | None = None
         held_out: Evaluator | None = None
         if task.native is not None:
             native = await stack.enter_async_context(language_evaluators(task, allow_weak=allow_weak))
             visible, held_out = native.visible, native.held_out
         if task.visible is not None and not own_tests:
-            visible = await _function_tests(task, task.visible, judges)
+            visible = await _function_tests(task, task.visible, jail.judges)
         if task.held_out is not None:
-            held_out = await _function_tests(task, task.held_out, judges, held_out=True)
-        command, outside = await prepared_evaluators(task, sandbox, asked)
-        yield Judging(sandbox.isolation, command or visible, outside or held_out, judges, task)
+            held_out = await _function_tests(task, task.held_out, jail.judges, held_out=True)
+        asked = AskedVerdict(bench.show, bench.read)
+        command, outside = await prepared_evaluators(task, jail.sandbox, asked)
+        yield Judging(command or visible, outside or held_out, jail.judges, task)
+
+
+@asynccontextmanager
+async def _open_jail(python: Path | None, workers: int, *, allow_weak: bool, own_tests: bool) -> AsyncIterator[Jail]:
+    opened = partial(open_sandbox, python=python, workers=workers, allow_weak=allow_weak)
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(opened())
+        # Tests that a model wrote are no more trusted than its program: they get a jail of their own.
+        companions = await stack.enter_async_context(opened()) if own_tests else None
+        judges = await stack.enter_async_context(JudgePool(sandbox, workers=workers, companions=companions))
+        yield Jail(sandbox, judges)
 
 
 async def _function_tests(

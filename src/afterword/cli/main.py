@@ -16,6 +16,7 @@ import typer
 
 from afterword._version import __version__
 from afterword.cli import audit_tests, check, doctor, evaluate, extract, model, new, run, verify
+from afterword.cli.grouped import first_of_group
 from afterword.cli.text import plain
 from afterword.errors import AfterwordError, InputError
 
@@ -86,20 +87,6 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
     if code == INTERRUPTED:  # typer has caught it
         return _fail("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
-
-
-def first_of_group(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that tells most of those that ended a task group: an interruption, then one of our own."""
-    leaves: list[BaseException] = []
-    waiting: list[BaseException] = [group]
-    while waiting:
-        error = waiting.pop()
-        if isinstance(error, BaseExceptionGroup):
-            waiting.extend(error.exceptions)
-        else:
-            leaves.append(error)
-    order = (KeyboardInterrupt, InputError, AfterwordError, BaseException)
-    return min(leaves, key=lambda leaf: next(rank for rank, kind in enumerate(order) if isinstance(leaf, kind)))
 
 
 def _fail(message: str, code: int) -> int:

@@ -30,9 +30,9 @@ RequestsPerMinute = Annotated[int | None, typer.Option(help="Most model calls a 
 Threads = Annotated[int | None, typer.Option(help="Of the local model. [what is idle]")]
 
 MaxTrials = Annotated[int, typer.Option(help="Most trials.")]
-MemorySize = Annotated[int, typer.Option(help="How many lessons are kept; the paper keeps 1 for programs.")]
+MemorySize = Annotated[int | None, typer.Option(help="How many lessons are kept. [programs: 1, else 3]")]
 StrategyName = Annotated[Strategy, typer.Option(help="What a trial hands to the next.")]
-MaxTokens = Annotated[int, typer.Option(help="Most tokens of one reply of the actor.")]
+MaxTokens = Annotated[int | None, typer.Option(help="Most tokens of one reply of the actor. [programs: 1024]")]
 CostUsd = Annotated[float | None, typer.Option(help="Most money; needs a known price.")]
 Tokens = Annotated[int | None, typer.Option(help="Most tokens, prompt and reply together.")]
 Calls = Annotated[int | None, typer.Option(help="Most model calls.")]

@@ -60,6 +60,11 @@ class Roles:
     warning: str | None = None
     """What a person should know before money is spent."""
 
+    def named(self, role: str) -> Role:
+        """The role of this name."""
+        roles = {"actor": self.actor, "reflector": self.reflector, "test_writer": self.test_writer}
+        return roles[role]
+
 
 def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryNotice], None] | None = None) -> Roles:
     """The roles that a command line asks for.

@@ -13,7 +13,6 @@ import typer
 from afterword.cli import options
 from afterword.cli.result import exit_code, outcome_json
 from afterword.core.records import Strategy
-from afterword.core.stopping import Plateau
 from afterword.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    task: Annotated[Path, typer.Argument(help="A task folder; `afterword new` makes one.", metavar="TASK")],
+    sources: Annotated[
+        list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="SOURCE...")
+    ],
     model: options.ModelName = None,
     base_url: options.BaseUrl = None,
     api_key: options.ApiKey = None,
@@ -32,13 +33,13 @@ def run(
     test_writer_model: options.WriterModel = None,
     test_writer_temperature: options.WriterTemperature = None,
     max_trials: options.MaxTrials = 4,
-    memory: options.MemorySize = 1,
+    memory: options.MemorySize = None,
     strategy: options.StrategyName = Strategy.LAST_ATTEMPT_AND_REFLEXION,
     cost_usd: options.CostUsd = None,
     tokens: options.Tokens = None,
     calls: options.Calls = None,
     seconds: options.Seconds = None,
-    max_tokens: options.MaxTokens = 1024,
+    max_tokens: options.MaxTokens = None,
     min_gain: options.MinGain = None,
     patience: options.Patience = None,
     seed: options.Seed = 0,
@@ -59,8 +60,9 @@ def run(
     """
     from rich.console import Console
 
+    from afterword.cli.families import Settings, family_of
     from afterword.cli.roles import ModelChoice
-    from afterword.cli.task_run import RunSettings, run_task
+    from afterword.cli.task_run import Watched, run_task
     from afterword.core.budget import Allowance
 
     if out is not None:
@@ -79,25 +81,25 @@ def run(
         requests_per_minute=requests_per_minute,
         threads=threads,
     )
-    settings = RunSettings(
-        folder=task,
+    settings = Settings(
         models=choice,
         strategy=strategy,
         max_trials=max_trials,
         memory=memory,
         max_tokens=max_tokens,
         allowance=Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd, seconds=seconds),
-        stop=_plateau(min_gain, patience),
+        min_gain=min_gain,
+        patience=patience,
         seed=seed,
-        record=record,
         ask=ask,
         allow_weak_isolation=allow_weak_isolation,
-        show_program=not as_json and out is None,
-        own_tests=own_tests,
+        options={"own_tests": True} if own_tests else {},
     )
     console = Console(stderr=as_json)
     written: list[OwnTest] = []
-    outcome = anyio.run(run_task, settings, console, written.extend)
+    item = next(family_of(sources, None).items(sources, settings))
+    how = Watched(settings, console, record, not as_json and out is None, written.extend)
+    outcome = anyio.run(run_task, item, how)
     best = outcome.best
     if as_json:
         sys.stdout.write(json.dumps(outcome_json(outcome, written)) + "\n")
@@ -107,14 +109,6 @@ def run(
         except OSError as error:
             raise _unwritable(out, error) from None
     return exit_code(outcome, require_acceptance=require_acceptance)
-
-
-def _plateau(min_gain: float | None, patience: int | None) -> tuple[Plateau, ...]:
-    if min_gain is not None:
-        return (Plateau(min_gain) if patience is None else Plateau(min_gain, patience),)
-    if patience is not None:
-        raise InputError("--patience says over how many trials --min-gain looks; give --min-gain too, e.g. 0.05")
-    return ()
 
 
 def _refuse_unwritable(out: Path) -> None:

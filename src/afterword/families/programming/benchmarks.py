@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -38,9 +38,7 @@ def load_benchmark(
         InputError: the benchmark, the files or an id are not there.
         MissingExtra: the plus tests need numpy.
     """
-    benchmark = benchmark_named(name)
-    if benchmark.name.endswith("+") and find_spec("numpy") is None:
-        raise MissingExtra("analysis", "numpy")
+    benchmark = _usable(name)
     if limit is not None and limit < 1:
         raise InputError(f"limit must be at least 1 task, found {limit!r}")
     if ids is None:
@@ -48,6 +46,32 @@ def load_benchmark(
     wanted = list(dict.fromkeys(ids))[:limit]
     found = {task.id: task for task in benchmark.load(data_dir, lambda name: any(_means(one, name) for one in wanted))}
     return [_pick(found, one, benchmark) for one in wanted]
+
+
+def benchmark_tasks(name: str, data_dir: Path) -> Iterator[BenchmarkTask]:
+    """All tasks of a benchmark in their published order, each made when it is asked for.
+
+    Raises:
+        InputError, MissingExtra: as `load_benchmark`.
+    """
+    benchmark = _usable(name)
+    return benchmark.load(data_dir, lambda name: name not in benchmark.excluded)
+
+
+def is_benchmark(name: str) -> bool:
+    """Whether this is the name of a benchmark."""
+    return _plain(name) in BENCHMARKS
+
+
+def _usable(name: str) -> Benchmark:
+    benchmark = benchmark_named(name)
+    if benchmark.name.endswith("+") and find_spec("numpy") is None:
+        raise MissingExtra("analysis", "numpy")
+    return benchmark
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace("_", "").replace("-", "").replace("plus", "+")
 
 
 def _means(wanted: str, name: str) -> bool:
@@ -70,7 +94,7 @@ def benchmark_named(name: str) -> Benchmark:
     Raises:
         InputError: there is none; the message lists them.
     """
-    plain = name.strip().lower().replace("_", "").replace("-", "").replace("plus", "+")
+    plain = _plain(name)
     if plain in BENCHMARKS:
         return BENCHMARKS[plain]
     if plain.startswith(("humanevalrs", "mbpprs")):

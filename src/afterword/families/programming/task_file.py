@@ -91,6 +91,15 @@ def read_task_file(path: Path) -> TaskFile:
     return _Checked(path, text, values).task_file()
 
 
+def task_file_of(values: dict[str, object], path: Path) -> TaskFile:
+    """The same keys from another kind of file.
+
+    Raises:
+        InputError: what is wrong and what to do; the line is not known here.
+    """
+    return _Checked(path, "", values).task_file()
+
+
 class _Checked:
     """The checks on one file, which share its path and text for their messages."""
 

@@ -1,0 +1,116 @@
+"""The programming family on the command line: task folders, JSON Lines of tasks, and benchmarks by name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+
+from afterword.cli.families.interface import Bench, Item, Settings
+from afterword.cli.judging import Judging, open_judging
+from afterword.cli.roles import Roles, roles_of
+from afterword.core.effects import fingerprint
+from afterword.core.protocols import Evaluator
+from afterword.core.reflexion import Reflexion
+from afterword.errors import InputError
+from afterword.families.programming.actor import ProgramActor
+from afterword.families.programming.benchmarks import benchmark_tasks, data_folder, is_benchmark
+from afterword.families.programming.command_task import told_judges
+from afterword.families.programming.reflection import program_reflector
+from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
+from afterword.families.programming.task_rows import read_tasks
+
+MEMORY = 1
+"""As in the paper."""
+MAX_TOKENS = 1024
+
+
+class ProgrammingFamily:
+    """Programs judged by tests, by a command, or by a person."""
+
+    name = "programming"
+    options = frozenset({"own_tests"})
+    prompts = ("afterword.families.programming", "afterword.reflectors")
+
+    def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]:
+        """The tasks of all sources, each made when it is asked for.
+
+        Raises:
+            InputError: a source, a task or an option is wrong.
+        """
+        roles = roles_of(settings.models, settings.strategy)
+        tasks = (task for source in sources for task in _tasks(source, settings.data))
+        for task in islice(tasks, settings.limit):
+            yield _item(task, settings, roles)
+
+
+def _tasks(source: str, data: Path | None) -> Iterator[ProgrammingTask]:
+    path = Path(source)
+    if path.suffix == ".jsonl" and not path.is_dir():
+        yield from read_tasks(path)
+    elif is_benchmark(source) and not path.exists():
+        yield from (one.programming for one in benchmark_tasks(source, data_folder(data)))
+    else:
+        yield load_task_folder(path)
+
+
+def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
+    own = _has_own_tests(task, settings)
+    by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
+    visible, held_out = told_judges(task)
+
+    @asynccontextmanager
+    async def loop(bench: Bench) -> AsyncIterator[Reflexion]:
+        async with open_judging(task, bench, own_tests=own) as judging:
+            yield await bench.reflexion(
+                ProgramActor(await bench.model("actor"), bench.temperature("actor"), settings.max_tokens or MAX_TOKENS),
+                await _evaluator(judging, bench),
+                program_reflector,
+                held_out=judging.held_out,
+                memory=MEMORY,
+            )
+
+    return Item(
+        task.task,
+        f"{f'own tests{by}' if own else visible}, {held_out}",
+        _fingerprint(task, own),
+        loop,
+        language=str(task.task.inputs.get("language", "python")),
+        asks=task.held_out_asked,
+    )
+
+
+def _fingerprint(task: ProgrammingTask, own: bool) -> str:
+    """Of all that the actor sees and all that judges."""
+    judges = (task.visible, task.held_out, task.command, task.held_out_command, task.native, task.held_out_native)
+    return fingerprint(
+        task.task,
+        [None if judge is None else judge.digest for judge in judges],
+        [None if limits is None else asdict(limits) for limits in (task.limits, task.held_out_limits)],
+        str(task.python or ""),
+        task.held_out_asked,
+        own,
+    )
+
+
+def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
+    """Whether a model writes the visible tests; refuses options that would then do nothing."""
+    wanted = settings.flag("own_tests")
+    if wanted and task.command is not None:
+        raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
+    own = wanted or (task.visible is None and task.native is None and task.command is None)
+    if not own and (settings.models.test_writer_model or settings.models.test_writer_temperature):
+        raise InputError("the task has visible checks, so no model writes any; add --own-tests to have it so")
+    language = task.task.inputs.get("language")
+    if own and language != "python":
+        raise InputError(f"a model writes tests for Python programs only, found {language!r}; add visible checks")
+    return own
+
+
+async def _evaluator(judging: Judging, bench: Bench) -> Evaluator:
+    """What the loop is judged by: the task's own checks, or tests that a model writes."""
+    if judging.visible is not None:
+        return judging.visible
+    return judging.own_tests(await bench.model("test_writer"), bench.temperature("test_writer"), bench.tests_written)

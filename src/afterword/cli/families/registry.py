@@ -1,0 +1,68 @@
+"""Which family a source belongs to. A family's module is loaded only when it is used."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+
+from afterword.cli.families.interface import Family
+from afterword.errors import InputError
+
+DEFAULT = "programming"
+
+_OF_NAME = {
+    "humaneval": "programming",
+    "mbpp": "programming",
+    "quixbugs": "programming",
+    "hotpotqa": "qa",
+    "alfworld": "decision",
+    "textworld-express": "decision",
+    "webshop": "decision",
+}
+"""The families of sources that are names, such as a benchmark's; paths are the default family's."""
+
+
+def _programming() -> Family:
+    from afterword.cli.families.programming import ProgrammingFamily
+
+    return ProgrammingFamily()
+
+
+_LOADERS: dict[str, Callable[[], Family]] = {
+    "programming": _programming,
+}
+FAMILIES = tuple(_LOADERS)
+
+
+def family_named(name: str) -> Family:
+    """The family of this name.
+
+    Raises:
+        InputError: there is none; the message lists them.
+    """
+    if name not in _LOADERS:
+        close = difflib.get_close_matches(name, _LOADERS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_LOADERS)}"
+        raise InputError(f"unknown family {name!r}; {hint}")
+    return _LOADERS[name]()
+
+
+def family_of(sources: Sequence[str], stated: str | None) -> Family:
+    """The family that is stated, or the one that the sources belong to.
+
+    Raises:
+        InputError: there is no such family, or the sources belong to several.
+    """
+    if stated is not None:
+        return family_named(stated)
+    found = {source: _family_name(source) for source in sources}
+    names = set(found.values())
+    if len(names) > 1:
+        told = ", ".join(f"{source!r} is of {name}" for source, name in found.items())
+        raise InputError(f"expected sources of one family, found several: {told}; run them one after the other")
+    return family_named(names.pop() if names else DEFAULT)
+
+
+def _family_name(source: str) -> str:
+    plain = source.partition(":")[0].strip().lower().replace("_plus", "+").replace("-plus", "+").removesuffix("+")
+    return _OF_NAME.get(plain, DEFAULT)
