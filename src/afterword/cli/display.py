@@ -62,6 +62,8 @@ class Display:
                 self._evaluated(event.feedback)
             case events.Reflected():
                 self._reflected(event.reflection)
+            case events.Retired():
+                self._line(f"no longer shown: {_lessons(event.lessons)} (the score fell after it)", "  ", style="dim")
             case events.Stopped():
                 self.rest()
                 if event.reason is not StopReason.PASSED:

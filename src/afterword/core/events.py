@@ -59,6 +59,15 @@ class Reflected:
 
 
 @dataclass(frozen=True, slots=True)
+class Retired:
+    """Lessons of these trials are no longer shown, since the score fell too often with them in the prompt."""
+
+    task: str
+    trial: int
+    lessons: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The loop has ended; the held-out check follows, if there is one."""
 
@@ -92,7 +101,16 @@ class RunEnded:
 
 
 Event = (
-    RunStarted | TrialStarted | ModelCalled | Evaluated | Reflected | Stopped | Faulted | AcceptanceReached | RunEnded
+    RunStarted
+    | TrialStarted
+    | ModelCalled
+    | Evaluated
+    | Reflected
+    | Retired
+    | Stopped
+    | Faulted
+    | AcceptanceReached
+    | RunEnded
 )
 
 

@@ -12,6 +12,7 @@ from afterword.core import events
 from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
 from afterword.core.judging import accept, best_of, evaluate, prepare, status_of
+from afterword.core.lessons import digests_of, to_retire
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
 from afterword.core.records import (
     Acceptance,
@@ -39,6 +40,8 @@ class Parts:
     stop: StopRule
     strategy: Strategy
     held_out: Evaluator | None
+    retire_after: int | None = 2
+    """After so many trials that scored below a lesson's own with it in the prompt, it is no longer shown."""
 
 
 async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
@@ -83,7 +86,8 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             trajectory = await guard("actor", Trajectory, parts.actor.act, context)
 
             feedback = await evaluate(task, trajectory, evaluator, effects)
-            trials.append(Trial(number, trajectory, feedback, None, shown, dict(effects.usage)))
+            trial = Trial(number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
+            trials.append(replace(trial, retired=to_retire([*trials, trial], parts.retire_after)))
             effects.emit(events.Evaluated(task.id, number, feedback))
 
             if (reason := await _stop(parts.stop, trials, effects)) is not None:
@@ -103,10 +107,22 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             if (reason := await _stop(parts.stop, trials, effects)) is not None:
                 return reason  # a repeated lesson is known only now
 
-            if reflection is not None:
-                memory = await guard("memory", object, memory.remember, reflection, effects)
+            memory = await _remember(memory, trials[-1], effects)
+            trials[-1] = replace(trials[-1], usage=dict(effects.usage))  # a memory may ask a model
     except BudgetExhausted as refused:
         return StopReason(refused.limit)
+
+
+async def _remember(memory: Memory, trial: Trial, effects: Effects) -> Memory:
+    """The memory with the trial's lesson, without those that the lesson retracts or the score retires."""
+    reflection = trial.reflection
+    if trial.retired:
+        effects.emit(events.Retired(effects.task, trial.number, trial.retired))
+        reflection = reflection or Reflection("", trial.number)
+        reflection = replace(reflection, retracts=(*reflection.retracts, *trial.retired))
+    if reflection is None:
+        return memory
+    return await guard("memory", object, memory.remember, reflection, effects)
 
 
 async def _stop(rule: StopRule, trials: list[Trial], effects: Effects) -> StopReason | None:

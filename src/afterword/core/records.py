@@ -181,6 +181,8 @@ class Reflection:
     problems: tuple[str, ...] = ()
     """What is wrong with its shape, after the one re-ask."""
     source: Literal["model", "person"] = "model"
+    merges: tuple[int, ...] = ()
+    """Trials whose lessons a memory condensed into this one; its own `trial` is the newest of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,10 @@ class Trial:
     """Trials whose lessons were in this trial's prompt."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     """By role."""
+    digests: tuple[Reflection, ...] = ()
+    """Those of the lessons shown that a memory had condensed from several, and no trial's own."""
+    retired: tuple[int, ...] = ()
+    """Trials whose lessons are no longer shown after this one: the score fell too often with them in the prompt."""
 
 
 @dataclass(frozen=True, slots=True)

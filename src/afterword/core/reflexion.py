@@ -57,6 +57,8 @@ class Reflexion:
             strategies that reflect.
         strategy: what a trial hands to the next; `reflexion` with a reflector, else `retry`.
         memory: where the lessons are kept; the last three by default (the paper's Ω for questions and games).
+        retire_after: a lesson is no longer shown after so many trials that had it in the prompt and scored below
+            the one it was drawn from; None keeps it.
         max_trials: most trials of a task.
         allowance: what a task may spend.
         stop: rules besides those that follow from the arguments, e.g. `Plateau()` or a `Cancellation`.
@@ -78,6 +80,7 @@ class Reflexion:
         *,
         strategy: Strategy | str | None = None,
         memory: Memory | None = None,
+        retire_after: int | None = 2,
         max_trials: int = 4,
         allowance: Allowance | None = None,
         stop: Sequence[StopRule] = (),
@@ -85,6 +88,8 @@ class Reflexion:
         held_out: Evaluator | EvaluateFunction | None = None,
     ) -> None:
         _refuse_wrong_types(max_trials, allowance, memory, stop)
+        if retire_after is not None and retire_after < 1:
+            raise InputError(f"retire_after is a number of trials from 1, or None, found {retire_after!r}")
         self.strategy = _strategy(strategy, reflector is not None)
         self.allowance = allowance or Allowance()
         refuse_unresettable(actor)
@@ -97,6 +102,7 @@ class Reflexion:
             stop=first_of(*rules, *stop),
             strategy=self.strategy,
             held_out=None if held_out is None else as_evaluator(held_out),
+            retire_after=retire_after,
         )
 
     async def run(

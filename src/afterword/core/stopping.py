@@ -5,10 +5,9 @@ All rules see all trials each time and keep no state, so a resumed run stops whe
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
+from afterword.core.lessons import check_ids_of, normalise, same_lesson
 from afterword.core.protocols import Progress, StopRule
 from afterword.core.records import Feedback, StopReason, Trajectory, Trial
 from afterword.errors import InputError
@@ -140,40 +139,22 @@ def _disputes(trial: Trial) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedReflection:
-    """The last lesson says essentially the same as an earlier one, whichever."""
+    """The last lesson says essentially the same as an earlier one, whichever: ids, numbers and case do not count."""
 
     similarity: float = 0.9
     """Ratio of `difflib.SequenceMatcher` on the normalised texts, in (0, 1]."""
 
     def check(self, progress: Progress) -> StopReason | None:
         last = progress.trials[-1].reflection
-        text = normalise(last.text) if last is not None else ""
+        ids = check_ids_of(progress.trials) if last is not None else ()
+        text = normalise(last.text, ids) if last is not None else ""
         if not text:
             return None
         for trial in progress.trials[:-1]:
             earlier = trial.reflection
-            if earlier is not None and same_lesson(normalise(earlier.text), text, self.similarity):
+            if earlier is not None and same_lesson(normalise(earlier.text, ids), text, self.similarity):
                 return StopReason.REPEATED_REFLECTION
         return None
-
-
-def normalise(text: str) -> str:
-    """A lesson without what does not change its meaning: case, spacing, punctuation, numbers."""
-    text = re.sub(r"\d+(\.\d+)?", "0", text.lower())
-    return " ".join(re.findall(r"[^\W_]+", text))
-
-
-def same_lesson(one: str, other: str, similarity: float) -> bool:
-    """Whether two normalised texts are at least so similar."""
-    if one == other:
-        return True
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    # The two cheap upper bounds come first, as difflib's documentation advises.
-    return (
-        matcher.real_quick_ratio() >= similarity
-        and matcher.quick_ratio() >= similarity
-        and matcher.ratio() >= similarity
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,74 @@
+"""What can be said of lessons without a model: whether two are the same, and whether measurement speaks against one.
+
+Stop rules, memories and the audit ask the same questions, so they stand here, as functions of text and trials.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from difflib import SequenceMatcher
+
+from afterword.core.records import Reflection, Trial
+
+_HEXADECIMAL = re.compile(
+    r"\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b"
+)
+_NUMBER = re.compile(r"\d(?:[\d_,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)|\d+")
+_TEST_NAME = re.compile(r"(?<!\w)(?:\w+::)*test_\w+(?:\[[^\]\n]*\])?", re.IGNORECASE)
+
+
+def normalise(text: str, ids: Collection[str] = ()) -> str:
+    """A lesson without what does not change its meaning: ids, numbers, case, spacing, punctuation.
+
+    `ids` are names of checks besides those that look like one.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    if ids:
+        names = "|".join(re.escape(name) for name in sorted(ids, key=len, reverse=True))
+        text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", " id ", text, flags=re.IGNORECASE)
+    text = _TEST_NAME.sub(" id ", text).casefold()
+    text = _NUMBER.sub("0", _HEXADECIMAL.sub("0", text))
+    return " ".join(re.findall(r"[^\W_]+", text))
+
+
+def same_lesson(one: str, other: str, similarity: float) -> bool:
+    """Whether two normalised texts are at least so similar."""
+    if one == other:
+        return True
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    # The two cheap upper bounds come first, as difflib's documentation advises.
+    return (
+        matcher.real_quick_ratio() >= similarity
+        and matcher.quick_ratio() >= similarity
+        and matcher.ratio() >= similarity
+    )
+
+
+def check_ids_of(trials: Sequence[Trial]) -> frozenset[str]:
+    """The checks that trials were judged by."""
+    return frozenset(check.id for trial in trials for check in trial.feedback.checks)
+
+
+def to_retire(trials: Sequence[Trial], falls: int | None) -> tuple[int, ...]:
+    """The lessons, by their trials, that the last trial is the one too many for.
+
+    A trial speaks against a lesson when the lesson was in its prompt and its score is below that of the trial which
+    the lesson was drawn from. With so many such trials a lesson is retired; with `falls` None, none ever is.
+    """
+    if falls is None or not trials:
+        return ()
+    scores = {trial.number: trial.feedback.score for trial in trials}
+    last = trials[-1]
+    against = {
+        lesson: sum(lesson in trial.lessons_shown and trial.feedback.score < scores[lesson] for trial in trials)
+        for lesson in last.lessons_shown
+        if lesson in scores and last.feedback.score < scores[lesson]
+    }
+    return tuple(lesson for lesson, times in against.items() if times >= falls)
+
+
+def digests_of(lessons: Sequence[Reflection]) -> tuple[Reflection, ...]:
+    """Those lessons that are no trial's own: a memory wrote them."""
+    return tuple(lesson for lesson in lessons if lesson.merges)
