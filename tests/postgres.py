@@ -100,7 +100,7 @@ def running_postgres() -> Iterator[Postgres]:
         if os.geteuid() == 0:
             for path in (folder, folder / "password"):
                 shutil.chown(path, _UNPRIVILEGED)
-        settings = "--auth scram-sha-256 --encoding UTF8 --locale C --no-sync".split()
+        settings = ["--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync"]
         where = ["-D", str(folder / "data"), "-U", USER, "--pwfile", str(folder / "password")]
         made = subprocess.run(
             [str(programs / "initdb"), *where, *settings], capture_output=True, cwd=folder, check=False, **_as()

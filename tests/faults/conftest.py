@@ -1,23 +1,15 @@
-"""Keeps the developer's own settings out, and gives what the tests of faults share: certificates, a database server."""
+"""What the tests of faults share with those of the command line, and certificates."""
 
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
 
 import pytest
 import trustme
 
-from afterword.models.inventory import KEY_VARIABLES, URL_VARIABLES
+from tests.e2e.conftest import afterword, clean_environment
 
-
-@pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key, address or model of the developer's own."""
-    for name in (*KEY_VARIABLES, *URL_VARIABLES, "AFTERWORD_MODEL", "HF_ENDPOINT", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AFTERWORD_HOME", str(tmp_path / "afterword-home"))
-    monkeypatch.setenv("NO_COLOR", "1")
+__all__ = ["afterword", "clean_environment", "untrusted"]
 
 
 @pytest.fixture(scope="session")
