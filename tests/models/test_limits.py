@@ -5,7 +5,9 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from afterword.errors import RateLimited
 from afterword.models import RequestLimits
+from afterword.models.faults import TryFailed
 
 pytestmark = pytest.mark.anyio
 
@@ -71,3 +73,77 @@ async def test_requests_under_way_never_exceed_the_limit() -> None:
         for _ in range(10):
             group.start_soon(request)
     assert most == 3
+
+
+def refused(retry_after_s: float | None = None, reason: str = "429") -> TryFailed:
+    return TryFailed(RateLimited("slow down", model="m"), retry=True, reason=reason, retry_after_s=retry_after_s)
+
+
+async def test_after_a_refusal_half_as_many_are_under_way_and_answers_let_more_in() -> None:
+    time = Time()
+    limits = RequestLimits(concurrency=8, clock=time, sleep=time.sleep)
+    with pytest.raises(TryFailed):
+        async with limits.request():
+            raise refused()
+    assert limits.window == 4
+    for _ in range(40):
+        async with limits.request():
+            time.now += 0.1
+    assert limits.window == 8
+
+
+async def test_a_burst_refused_together_narrows_once() -> None:
+    time = Time()
+    limits = RequestLimits(concurrency=8, clock=time, sleep=time.sleep)
+
+    async def refused_request() -> None:
+        async with limits.request():
+            await anyio.lowlevel.checkpoint()
+            time.now += 0.001
+            raise refused()
+
+    async def request() -> None:
+        with pytest.raises(TryFailed):
+            await refused_request()
+
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(request)
+    assert limits.window == 4
+
+
+async def test_nothing_begins_before_the_moment_that_the_provider_named() -> None:
+    time = Time()
+    limits = RequestLimits(concurrency=8, clock=time, sleep=time.sleep)
+    with pytest.raises(TryFailed):
+        async with limits.request():
+            raise refused(retry_after_s=7.0)
+    async with limits.request():
+        assert time.now == 107.0
+
+
+async def test_an_overloaded_service_counts_as_a_refusal_and_a_dropped_connection_does_not() -> None:
+    limits = RequestLimits(concurrency=8)
+    for reason, window in (("connection dropped", 8), ("529", 4)):
+        with pytest.raises(TryFailed):
+            async with limits.request():
+                raise refused(reason=reason)
+        assert limits.window == window
+
+
+async def test_who_is_cancelled_while_waiting_leaves_no_slot_behind() -> None:
+    limits = RequestLimits(concurrency=1)
+    served = []
+
+    async def request(name: str) -> None:
+        async with limits.request():
+            served.append(name)
+
+    async with anyio.create_task_group() as group, limits.request():
+        with anyio.move_on_after(0.01):
+            await request("impatient")
+        group.start_soon(request, "patient")
+        await anyio.lowlevel.checkpoint()
+    assert served == ["patient"]
+    with anyio.fail_after(5):
+        await request("last")
