@@ -22,6 +22,9 @@ demo: .venv/.demo  ## the main job on a real local model: no key needed (fetches
 setup: .venv/.dev  ## leave .venv/bin/afterword ready, with what the tests need
 	@echo "$(BIN)/afterword is ready; next: $(BIN)/afterword doctor"
 
+.PHONY: games
+games: .venv/.games  ## add the text games to .venv, for their tests (compiles for 4 to 13 minutes)
+
 .PHONY: check
 check: format-check lint types imports test  ## everything that must be green: format, lint, types, import rules, tests
 
@@ -76,5 +79,10 @@ clean:  ## remove the environment and all caches
 
 .venv/.dev: .venv/.uv $(NEEDS)
 	@echo "installing afterword with what the tests need"
-	@$(INSTALL) --editable '.[anthropic,local,schema,analysis]' --group dev
+	@$(INSTALL) --editable '.[anthropic,local,schema,analysis,postgres]' --group dev
+	@touch $@
+
+.venv/.games: .venv/.dev
+	@echo "installing the text games; this compiles for 4 to 13 minutes"
+	@$(INSTALL) --editable '.[games]'
 	@touch $@

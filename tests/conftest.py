@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.needs import missing
 from tests.postgres import Postgres, running_postgres
 
 # The same examples in every run; no deadline, since the machine may be busy.
@@ -51,7 +53,8 @@ def find_data() -> Path:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A real PostgreSQL server; without one installed the test skips, or fails where AFTERWORD_CI is set."""
-    pytest.importorskip("psycopg")
+    if importlib.util.find_spec("psycopg") is None:
+        missing("psycopg (the extra `postgres`)")
     with running_postgres() as server:
         yield server
 

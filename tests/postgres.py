@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Never, TypedDict
+from typing import TypedDict
 
-import pytest
+from tests.needs import missing
 
 USER = "afterword"
 _PATIENCE_S = 60.0
@@ -126,13 +126,6 @@ def _programs() -> Path:
     if not found:
         missing("PostgreSQL's server (Debian: apt-get install postgresql)")
     return max(found, key=lambda path: float(path.parent.name))
-
-
-def missing(what: str) -> Never:
-    """Skips on a user's machine, and fails where everything has to be there."""
-    if os.environ.get("AFTERWORD_CI"):
-        pytest.fail(f"AFTERWORD_CI is set and this is not installed: {what}")
-    pytest.skip(f"needs {what}")
 
 
 def _as() -> _As:
