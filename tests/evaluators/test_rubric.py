@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,14 @@ from afterword.core.protocols import EvaluateContext, Evaluator
 from afterword.core.records import CheckResult, Feedback, Limits, Step, Trajectory, Trust
 from afterword.errors import ComponentFault, Fault, InputError, SandboxFault
 from afterword.evaluators.command import CommandCheck, CommandTests, ResultFormat, Snapshot
-from afterword.evaluators.rubric import Criterion, ForbiddenActions, Rubric, StepEfficiency, rubric_fingerprints
+from afterword.evaluators.rubric import (
+    _STRONGEST_FIRST,
+    Criterion,
+    ForbiddenActions,
+    Rubric,
+    StepEfficiency,
+    rubric_fingerprints,
+)
 from afterword.sandbox import open_sandbox
 from tests.evaluators.contexts import context_of
 
@@ -89,6 +97,10 @@ async def test_trust_is_that_of_the_weakest_criterion() -> None:
     mixed = rubric((0.5, Fixed(1.0, "isolated", "namespaces")), (0.3, Fixed(1.0, "model")), (0.2, Fixed(1.0, "exact")))
     feedback = await mixed.evaluate(context_of("x"))
     assert (feedback.trust, feedback.isolation) == ("model", "namespaces")
+
+
+def test_every_trust_has_its_rank() -> None:
+    assert sorted(_STRONGEST_FIRST) == sorted(get_args(Trust))
 
 
 async def test_what_a_criterion_raises_is_a_fault_with_its_name_and_no_score() -> None:

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from afterword.core.bounds import cut
 from afterword.core.effects import Effects, fingerprint
@@ -26,7 +25,16 @@ DEFAULT_THRESHOLD = 0.85
 MAX_MESSAGE_CHARS = 600
 """Of each criterion."""
 _EXACT = 1e-9
-_WEAKNESS = {trust: rank for rank, trust in enumerate(get_args(Trust))}
+_STRONGEST_FIRST: tuple[Trust, ...] = (
+    "exact",
+    "isolated",
+    "environment",
+    "shared_process",
+    "exit_code",
+    "person",
+    "heuristic",
+    "model",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class Rubric:
         return Feedback(
             passed=passed,
             score=1.0 if passed else max(0.0, min(total, self.threshold - _EXACT)),
-            trust=max((feedback.trust for feedback in found), key=_WEAKNESS.__getitem__),
+            trust=max((feedback.trust for feedback in found), key=_STRONGEST_FIRST.index),
             reason="ok" if passed else "failed",
             message="\n".join(lines),
             checks=checks,
