@@ -28,6 +28,7 @@
         │   ├── RequestRejected        the provider refuses the request's form (another 4xx)
         │   └── MalformedReply         an answer that is not what the protocol says
         ├── NoOwnTests             the test writer wrote no test that can be used
+        ├── ArticlesUnreachable    an article store gives no usable answer
         ├── SandboxFault           the jail broke: no verdict
         ├── WorldFault             an environment broke: no observation
         ├── ResetFault             the reset did not bring back the first state
@@ -223,6 +224,14 @@ class NoOwnTests(Fault):
             f"{model} wrote no usable test for {task!r}: expected plain asserts on the entry point; "
             "choose another --test-writer-model or give visible checks"
         )
+
+
+class ArticlesUnreachable(Fault):
+    """An article store was asked and gave no usable answer after the last try; `store` is its address."""
+
+    def __init__(self, message: str, *, store: str) -> None:
+        self.store = store
+        super().__init__(message)
 
 
 class SandboxFault(Fault):
