@@ -9,16 +9,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword import Memory, Reflection, SlidingWindow
-from tests.core.doubles import make_effects
+from afterword import Allowance, Memory, Reflection, SlidingWindow
+from afterword.memories import ClusteredMemory, SimilarityMemory, SummarisingMemory
+from tests.core.doubles import ListModel, make_effects
 
-MEMORIES: list[tuple[Callable[[], Memory], int]] = [
-    (lambda: SlidingWindow(1), 1),
-    (lambda: SlidingWindow(), 3),
-    (lambda: SlidingWindow(5), 5),
-]
+DIGESTS = ["I will do all of it.", "", "I will look at the input and at the last line.", "<think>hm"]
 
-every_memory = pytest.mark.parametrize(("make", "bound"), MEMORIES, ids=["window of 1", "window of 3", "window of 5"])
+
+async def letters(text: str) -> list[float]:
+    """A vector for a text: how often it has each letter."""
+    return [float(text.count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+
+MEMORIES: dict[str, tuple[Callable[[], Memory], int]] = {
+    "window of 1": (lambda: SlidingWindow(1), 1),
+    "window of 3": (lambda: SlidingWindow(), 3),
+    "window of 5": (lambda: SlidingWindow(5), 5),
+    "summary of 1": (lambda: SummarisingMemory(ListModel(DIGESTS * 99), 1), 1),
+    "summary of 3": (lambda: SummarisingMemory(ListModel(DIGESTS * 99)), 3),
+    "clusters": (lambda: ClusteredMemory(2), 2),
+    "few clusters": (lambda: ClusteredMemory(1, capacity=3), 1),
+    "similar": (lambda: SimilarityMemory(2), 2),
+    "similar by vectors": (lambda: SimilarityMemory(3, capacity=4, embed=letters), 3),
+}
+
+every_memory = pytest.mark.parametrize(("make", "bound"), MEMORIES.values(), ids=MEMORIES)
 
 histories = st.lists(
     st.tuples(st.sampled_from(["", "try the empty input", "look at the last line"]), st.sets(st.integers(1, 8))),
@@ -31,13 +46,14 @@ histories = st.lists(
 )
 
 
-def states(memory: Memory, reflections: list[Reflection]) -> list[Memory]:
+def states(memory: Memory, reflections: list[Reflection], tokens: int | None = None) -> list[Memory]:
     """The memory after each reflection, the first one included."""
 
     async def main() -> list[Memory]:
         seen = [memory]
+        effects = make_effects(allowance=Allowance(tokens=tokens))
         for reflection in reflections:
-            seen.append(await seen[-1].remember(reflection, make_effects()))
+            seen.append(await seen[-1].remember(reflection, effects))
         return seen
 
     return anyio.run(main)
@@ -70,7 +86,7 @@ def test_a_retracted_lesson_is_never_shown_again(
     retracted: set[int] = set()
     for memory, reflection in zip(states(make(), reflections)[1:], reflections, strict=True):
         retracted |= set(reflection.retracts)
-        assert not retracted & {lesson.trial for lesson in memory.lessons}
+        assert not retracted & {trial for lesson in memory.lessons for trial in (lesson.trial, *lesson.merges)}
 
 
 @every_memory
@@ -89,5 +105,17 @@ def test_a_memory_is_a_value_and_repeatable(
 ) -> None:
     before = [memory.lessons for memory in states(make(), reflections)]
     kept = states(make(), reflections)
-    states(kept[0], list(reversed(reflections)))
+    states(make(), list(reversed(reflections)))
+    for memory in kept:
+        states(memory, [Reflection("something else", 9)])
     assert [memory.lessons for memory in kept] == before
+
+
+@every_memory
+@given(reflections=histories)
+def test_without_a_budget_a_memory_still_holds_the_newest(
+    make: Callable[[], Memory], bound: int, reflections: list[Reflection]
+) -> None:
+    for memory, reflection in zip(states(make(), reflections, tokens=1)[1:], reflections, strict=True):
+        assert (reflection.trial in {lesson.trial for lesson in memory.lessons}) is bool(reflection.text)
+        assert len(memory.lessons) <= bound
