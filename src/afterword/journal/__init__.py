@@ -1,0 +1,24 @@
+"""The durable record of runs: what was paid for is on the disk before it is used, and a run resumes from it."""
+
+from afterword.journal.database import DEFAULT_NAME, default_place
+from afterword.journal.journal import Journal, open_journal
+from afterword.journal.positional import PositionalRecorder, RecordedRow
+from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
+from afterword.journal.run import Run
+
+__all__ = [
+    "DEFAULT_NAME",
+    "EffectRow",
+    "ForkPoint",
+    "Journal",
+    "Note",
+    "PositionalRecorder",
+    "RecordedRow",
+    "Run",
+    "RunSpec",
+    "RunSummary",
+    "TaskSummary",
+    "TrialRow",
+    "default_place",
+    "open_journal",
+]

@@ -1,0 +1,84 @@
+"""Records as JSON texts and back, for every kind of result that passes a recorder.
+
+What is stored is read back at once, and the loop goes on with what was read: a run that is resumed later sees
+the same values, an int where a float is due included.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from afterword.core.effects import canonical
+from afterword.errors import InputError
+
+T = TypeVar("T")
+
+
+@lru_cache(maxsize=256)
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)
+
+
+def encode(value: T, kind: type[T]) -> tuple[str, T]:
+    """The JSON text of a value, and the value as it will be read back.
+
+    Raises:
+        InputError: it does not come back as it was.
+    """
+    adapter = _adapter(kind)
+    try:
+        text = adapter.dump_json(value, warnings=False).decode()
+        back = adapter.validate_json(text)
+        if back == value:
+            return text, back
+    except (PydanticSerializationError, ValidationError, TypeError):
+        pass  # lone surrogates, and numbers that JSON does not know; they are written out below
+    return _encode_odd(value, kind, adapter)
+
+
+def _encode_odd(value: T, kind: type[T], adapter: TypeAdapter[T]) -> tuple[str, T]:
+    try:
+        plain = adapter.dump_python(value, mode="json", warnings=False)
+        text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"))
+        back = adapter.validate_python(json.loads(text))
+        if _comparable(back) == _comparable(value):
+            return text, back
+        why = "it does not come back as it was"
+    except (PydanticSerializationError, ValidationError, TypeError, ValueError) as error:
+        why = str(error).splitlines()[0]
+    raise InputError(f"a result of {name_of(kind)} cannot be kept in a journal: {why}; found {value!r:.200}")
+
+
+def decode(text: str, kind: type[T]) -> T:
+    """The value of a JSON text.
+
+    Raises:
+        InputError: it is not of this kind.
+    """
+    adapter = _adapter(kind)
+    try:
+        return adapter.validate_json(text)
+    except ValidationError:
+        pass
+    try:
+        return adapter.validate_python(json.loads(text))  # lone surrogates are known to Python's parser only
+    except ValueError as error:  # a ValidationError is one
+        raise InputError(
+            f"the journal holds no {name_of(kind)} where one was expected: {str(error).splitlines()[0]}; "
+            f"found {text[:200]!r}; was it changed by hand?"
+        ) from None
+
+
+def _comparable(value: object) -> object:
+    """Plain data in which a list equals a tuple, 1 equals 1.0, and not-a-number equals itself."""
+    return json.loads(canonical(value), parse_constant=str)
+
+
+def name_of(kind: object) -> str:
+    """The kind's name, as it is kept beside a result."""
+    return getattr(kind, "__name__", None) if isinstance(kind, type) else str(kind).replace("afterword.core.", "")  # type: ignore[return-value]

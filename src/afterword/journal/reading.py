@@ -1,0 +1,296 @@
+"""Reads runs back out of a journal, a piece at a time: nothing here holds a whole run in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, Row, case, func, select, tuple_
+
+from afterword.core.records import (
+    Acceptance,
+    FaultRecord,
+    Feedback,
+    Outcome,
+    Reflection,
+    StopReason,
+    Trajectory,
+    Trial,
+    Usage,
+)
+from afterword.errors import InputError
+from afterword.journal import tables
+from afterword.journal.encoding import decode
+from afterword.journal.lease import holder_of
+from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
+from afterword.journal.unit import UnitKey
+
+PIECE = 200
+"""Rows that are read at a time."""
+
+
+def find_run(connection: Connection, name: str | None, where: str) -> int:
+    """The number of a run: by its name, the beginning of it or its last word; without one, the latest unfinished.
+
+    Raises:
+        InputError: there is none, or more than one.
+    """
+    columns = tables.runs.c
+    query = select(columns.run, columns.id)
+    if name is None:
+        latest = connection.execute(
+            query.where(columns.finished.is_(False)).order_by(columns.started.desc(), columns.run.desc()).limit(1)
+        ).first()
+        if latest is None:
+            raise InputError(
+                f"the journal {where} holds no run that is unfinished; name one: afterword runs lists them"
+            )
+        return int(latest.run)
+    wanted = name.strip().lower()
+    found = [row for row in connection.execute(query) if _is_called(row.id, wanted)]
+    if len(found) > 1:
+        names = ", ".join(sorted(row.id for row in found)[:4])
+        raise InputError(f"{name!r} can be any of {len(found)} runs ({names}); write more of its name")
+    if not found:
+        raise InputError(f"the journal {where} holds no run {name!r}; afterword runs lists those it holds")
+    return int(found[0].run)
+
+
+def _is_called(run_id: str, wanted: str) -> bool:
+    return bool(wanted) and (run_id.startswith(wanted) or run_id.rpartition("-")[2] == wanted)
+
+
+def spec_of(connection: Connection, run: int) -> tuple[str, RunSpec, ForkPoint | None]:
+    """What a run was started with."""
+    row = connection.execute(select(tables.runs).where(tables.runs.c.run == run)).one()
+    columns = tables.fingerprints.c
+    pairs = connection.execute(select(columns.name, columns.value).where(columns.run == run))
+    spec = RunSpec(
+        tuple(json.loads(row.command)), json.loads(row.settings), row.seed, {name: value for name, value in pairs}
+    )
+    return row.id, spec, _fork(row.fork)
+
+
+def _fork(text: str | None) -> ForkPoint | None:
+    return None if text is None else ForkPoint(**json.loads(text))
+
+
+def units_of(connection: Connection, run: int) -> dict[UnitKey, int]:
+    """Where the tasks of a run stand."""
+    columns = tables.tasks.c
+    query = select(columns.task, columns.arm, columns.seed, columns.unit).where(columns.run == run)
+    return {UnitKey(task, arm, seed): unit for task, arm, seed, unit in connection.execute(query)}
+
+
+def notes_of(connection: Connection, run: int) -> tuple[Note, ...]:
+    """The notes of a run, oldest first."""
+    columns = tables.notes.c
+    query = select(tables.notes).where(columns.run == run).order_by(columns.number)
+    return tuple(Note(row.kind, row.task, row.text, row.at) for row in connection.execute(query))
+
+
+def summaries(connection: Connection) -> list[RunSummary]:
+    """All runs, the latest first."""
+    rows = connection.execute(select(tables.runs).order_by(tables.runs.c.started.desc(), tables.runs.c.run.desc()))
+    return [summary(connection, row.run, row) for row in rows.all()]
+
+
+def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | None = None) -> RunSummary:
+    """One run."""
+    if row is None:
+        row = connection.execute(select(tables.runs).where(tables.runs.c.run == run)).one()
+    outcomes, tasks, trials = tables.outcomes.c, tables.tasks.c, tables.trials.c
+    statuses = connection.execute(
+        select(outcomes.status, func.count()).where(outcomes.run == run).group_by(outcomes.status)
+    )
+    holder = None if row.holder is None else holder_of(row.holder)
+    at_work = holder is not None and (not holder.here or holder.alive)
+    return RunSummary(
+        id=row.id,
+        state="finished" if row.finished else "running" if at_work else "interrupted",
+        started=row.started,
+        ended=row.ended,
+        command=tuple(json.loads(row.command)),
+        tasks=connection.execute(select(func.count()).where(tasks.run == run)).scalar_one(),
+        statuses={status: count for status, count in statuses},
+        trials=connection.execute(select(func.count()).where(trials.run == run)).scalar_one(),
+        usage=usage_of(connection, run),
+        fork=_fork(row.fork),
+        holder=str(holder) if at_work else None,
+    )
+
+
+def _sums() -> tuple[object, ...]:
+    columns = tables.effects.c
+    return (
+        func.count(),
+        func.coalesce(func.sum(columns.tokens_in), 0),
+        func.coalesce(func.sum(columns.tokens_out), 0),
+        func.coalesce(func.sum(columns.tokens_cached), 0),
+        func.coalesce(func.sum(columns.tokens_reasoning), 0),
+        func.sum(columns.cost_usd),
+        func.sum(case((columns.cost_usd.is_(None), 1), else_=0)),
+        func.coalesce(func.sum(columns.seconds), 0.0),
+    )
+
+
+def _usage(sums: tuple[object, ...]) -> Usage:
+    calls, tokens_in, tokens_out, cached, reasoning, cost, unknown, seconds = sums
+    return Usage(
+        int(str(calls)),
+        int(str(tokens_in)),
+        int(str(tokens_out)),
+        int(str(cached)),
+        int(str(reasoning)),
+        None if unknown else float(str(cost or 0.0)),
+        float(str(seconds)),
+    )
+
+
+def usage_of(connection: Connection, run: int) -> Usage:
+    """All that was paid for in a run, in trials that were started again too."""
+    columns = tables.effects.c
+    query = select(*_sums()).where(columns.run == run, columns.model.is_not(None))  # type: ignore[call-overload]
+    return _usage(tuple(connection.execute(query).one()))
+
+
+def task_summaries(connection: Connection, run: int, after: int, most: int = PIECE) -> list[tuple[int, TaskSummary]]:
+    """The next tasks of a run, with their numbers."""
+    tasks, trials, outcomes, effects = tables.tasks, tables.trials, tables.outcomes, tables.effects
+    rows = connection.execute(
+        select(tasks.c.unit, tasks.c.task, tasks.c.arm, tasks.c.seed, outcomes.c.status)
+        .outerjoin(outcomes, (outcomes.c.run == tasks.c.run) & (outcomes.c.unit == tasks.c.unit))
+        .where(tasks.c.run == run, tasks.c.unit > after)
+        .order_by(tasks.c.unit)
+        .limit(most)
+    ).all()
+    if not rows:
+        return []
+    span = (rows[0].unit, rows[-1].unit)
+    judged = {
+        unit: (count, best)
+        for unit, count, best in connection.execute(
+            select(trials.c.unit, func.count(), func.max(trials.c.score))
+            .where(trials.c.run == run, trials.c.unit.between(*span))
+            .group_by(trials.c.unit)
+        )
+    }
+    spent = {
+        row[0]: _usage(tuple(row[1:]))
+        for row in connection.execute(
+            select(effects.c.unit, *_sums())  # type: ignore[call-overload]
+            .where(effects.c.run == run, effects.c.unit.between(*span), effects.c.model.is_not(None))
+            .group_by(effects.c.unit)
+        )
+    }
+    return [
+        (
+            row.unit,
+            TaskSummary(
+                row.task, row.arm, row.seed, row.status, *judged.get(row.unit, (0, None)), spent.get(row.unit, Usage())
+            ),
+        )
+        for row in rows
+    ]
+
+
+def trial_rows(connection: Connection, run: int, after: tuple[int, int]) -> list[tuple[tuple[int, int], TrialRow]]:
+    """The next trials of a run, each with its place."""
+    trials, tasks = tables.trials, tables.tasks
+    query = (
+        select(trials, tasks.c.task, tasks.c.arm, tasks.c.seed)
+        .join(tasks, (tasks.c.run == trials.c.run) & (tasks.c.unit == trials.c.unit))
+        .where(trials.c.run == run, tuple_(trials.c.unit, trials.c.number) > after)
+        .order_by(trials.c.unit, trials.c.number)
+        .limit(PIECE)
+    )
+    return [((row.unit, row.number), _trial_row(row)) for row in connection.execute(query)]
+
+
+def _trial_row(row: Row[tuple[object, ...]]) -> TrialRow:
+    return TrialRow(
+        row.task,
+        row.arm,
+        row.seed,
+        row.number,
+        decode(row.feedback, Feedback),
+        None if row.reflection is None else decode(row.reflection, Reflection),
+        tuple(json.loads(row.lessons_shown)),
+        None if row.trajectory is None else decode(row.trajectory, Trajectory),
+        None if row.usage is None else decode(row.usage, dict[str, Usage]),
+    )
+
+
+def effect_rows(
+    connection: Connection, run: int, after: tuple[int, int], unit: int | None = None
+) -> list[tuple[tuple[int, int], EffectRow]]:
+    """The next effects of a run, or of one of its tasks, each with its place."""
+    effects, tasks = tables.effects, tables.tasks
+    query = (
+        select(effects, tasks.c.task, tasks.c.arm, tasks.c.seed)
+        .join(tasks, (tasks.c.run == effects.c.run) & (tasks.c.unit == effects.c.unit))
+        .where(effects.c.run == run, tuple_(effects.c.unit, effects.c.seq) > after)
+        .order_by(effects.c.unit, effects.c.seq)
+        .limit(PIECE)
+    )
+    if unit is not None:
+        query = query.where(effects.c.unit == unit)
+    return [((row.unit, row.seq), _effect_row(row)) for row in connection.execute(query)]
+
+
+def _effect_row(row: Row[tuple[object, ...]]) -> EffectRow:
+    usage = None
+    if row.model is not None:
+        usage = Usage(
+            1, row.tokens_in, row.tokens_out, row.tokens_cached, row.tokens_reasoning, row.cost_usd, row.seconds
+        )
+    return EffectRow(
+        row.task,
+        row.arm,
+        row.seed,
+        row.trial,
+        row.role,
+        row.n,
+        row.kind,
+        row.fingerprint,
+        None if row.request is None else json.loads(row.request),
+        json.loads(row.result),
+        usage,
+        row.tries,
+        row.at,
+        bool(row.superseded),
+    )
+
+
+def outcome(connection: Connection, run: int, unit: int, task: str) -> Outcome | None:
+    """What a task came to, put together from its rows; None if it is not finished."""
+    columns = tables.outcomes.c
+    row = connection.execute(select(tables.outcomes).where(columns.run == run, columns.unit == unit)).first()
+    if row is None:
+        return None
+    mine = tables.trials.c
+    query = select(tables.trials).where(mine.run == run, mine.unit == unit).order_by(mine.number)
+    trials = tuple(_trial(trial) for trial in connection.execute(query))
+    best = next((trial for trial in trials if trial.number == row.best), None)
+    usage: Mapping[str, Usage] = decode(row.usage, dict[str, Usage])
+    return Outcome(
+        task,
+        row.status,
+        None if row.stop_reason is None else StopReason(row.stop_reason),
+        best,
+        trials,
+        None if row.acceptance is None else decode(row.acceptance, Acceptance),
+        usage,
+        None if row.fault is None else decode(row.fault, FaultRecord),
+    )
+
+
+def _trial(row: Row[tuple[object, ...]]) -> Trial:
+    return Trial(
+        row.number,
+        decode(row.trajectory, Trajectory),
+        decode(row.feedback, Feedback),
+        None if row.reflection is None else decode(row.reflection, Reflection),
+        tuple(json.loads(row.lessons_shown)),
+        decode(row.usage, dict[str, Usage]),
+    )

@@ -1,0 +1,206 @@
+"""One run of a journal that this process holds: its recorder, its events, and what becomes of its tasks."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, update
+
+from afterword.core.protocols import EventSink, Recorder
+from afterword.core.records import Acceptance, FaultRecord, Feedback, Outcome, Reflection, Trajectory, Trial, Usage
+from afterword.errors import RunChanged
+from afterword.journal import reading, tables
+from afterword.journal.encoding import encode
+from afterword.journal.events import JournalEvents
+from afterword.journal.recorder import JournalRecorder
+from afterword.journal.records import ForkPoint, Note, RunSpec
+from afterword.journal.secrets import Secrets
+from afterword.journal.statements import Statements
+from afterword.journal.unit import Unit, UnitKey, read_stored
+from afterword.journal.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a run begins with."""
+
+    number: int
+    id: str
+    spec: RunSpec
+    fork: ForkPoint | None
+    units: dict[UnitKey, int]
+    notes: tuple[Note, ...]
+    resumed: bool
+
+
+class Run:
+    """A run that is being worked on; `Journal` makes it."""
+
+    def __init__(self, opened: Opened, writer: Writer, statements: Statements, secrets: Secrets) -> None:
+        self.id = opened.id
+        self.number = opened.number
+        self.spec = opened.spec
+        self.fork = opened.fork
+        """Where it was forked off, if it was."""
+        self.resumed = opened.resumed
+        """It was worked on before, or holds what it was forked with."""
+        self.writer = writer
+        self.statements = statements
+        self.secrets = secrets
+        self.recorder: Recorder = JournalRecorder(self)
+        """Records every task, arm and seed of the run."""
+        self._known = opened.units
+        self._at_work: dict[UnitKey, Unit] = {}
+        self._next_unit = max(opened.units.values(), default=-1) + 1
+        self._fingerprints = dict(opened.spec.fingerprints)
+        self._notes = list(opened.notes)
+
+    def check(self, fingerprints: Mapping[str, str]) -> None:
+        """Compares with what the run was started with. Names that are new are noted, and compared from now on.
+
+        Raises:
+            RunChanged: some differ.
+        """
+        changed = tuple(name for name, now in fingerprints.items() if self._fingerprints.get(name, now) != now)
+        if changed:
+            raise RunChanged(self.id, changed)
+        for name, value in fingerprints.items():
+            if name not in self._fingerprints:
+                self._fingerprints[name] = value
+                row = {"run": self.number, "name": name, "value": value}
+                self.writer.ride(self.statements.fingerprint, row)
+
+    def events(self, sink: EventSink | None = None, *, arm: str, seed: int = 0) -> EventSink:
+        """A sink that notes the trials of an arm and seed as they are judged, and hands all events on."""
+        return JournalEvents(self, arm, seed, sink)
+
+    async def outcome(self, task: str, *, arm: str, seed: int = 0) -> Outcome | None:
+        """What a task came to, if it was finished before."""
+        number = self._known.get(UnitKey(task, arm, seed))
+        if number is None:
+            return None
+        return await self.writer.do(lambda connection: reading.outcome(connection, self.number, number, task))
+
+    async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
+        """Writes down what a task came to, and drops what was kept in memory for it."""
+        unit = self.unit(outcome.task_id, arm, seed)
+        if not unit.loaded:
+            await self.load(unit)
+        for trial in outcome.trials:
+            self.writer.ride(self.statements.trial, self._trial_row(unit, trial))
+        await self.writer.write(self.statements.outcome, self._outcome_row(unit, outcome))
+        self._known[unit.key] = unit.number
+        self._at_work.pop(unit.key, None)
+
+    async def forget(self, task: str, *, arm: str, seed: int = 0, trial: int, why: str) -> None:
+        """Takes back a task's effects from a trial on, so that the trial starts again.
+
+        They are kept and marked, and a note says why.
+        """
+        key = UnitKey(task, arm, seed)
+        number = self.unit(*key).number
+        note = self._new_note(Note("forgotten", task, f"from trial {trial} on: {why}", time.time()))
+        columns = tables.effects.c
+
+        def work(connection: Connection) -> None:
+            here = (columns.run == self.number, columns.unit == number, columns.trial >= trial, columns.superseded == 0)
+            connection.execute(update(tables.effects).where(*here).values(superseded=note["number"]))
+            for table in (tables.outcomes, tables.trials):
+                mine = [table.c.run == self.number, table.c.unit == number]
+                if table is tables.trials:
+                    mine.append(table.c.number >= trial)
+                connection.execute(delete(table).where(*mine))
+            connection.execute(self.statements.note, note)
+
+        await self.writer.do(work)
+        self._known[key] = number
+        self._at_work.pop(key, None)
+
+    async def note(self, kind: str, task: str, text: str) -> None:
+        """Keeps a note, e.g. that the held-out checks of a task were shown and are burned."""
+        await self.writer.write(self.statements.note, self._new_note(Note(kind, task, text, time.time())))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """All notes so far, oldest first."""
+        return tuple(self._notes)
+
+    async def end(self) -> None:
+        """Marks the run as finished: there is nothing left to resume."""
+        rows = tables.runs
+
+        def work(connection: Connection) -> None:
+            connection.execute(update(rows).where(rows.c.run == self.number).values(finished=True, ended=time.time()))
+
+        await self.writer.do(work)
+
+    def unit(self, task: str, arm: str, seed: int) -> Unit:
+        """A task at work; one that is new is put into the journal along with its first effect."""
+        key = UnitKey(task, arm, seed)
+        if (unit := self._at_work.get(key)) is not None:
+            return unit
+        if (number := self._known.get(key)) is not None:
+            unit = Unit(key, number, loaded=False)
+        else:
+            unit = Unit(key, self._next_unit, loaded=True)
+            self._next_unit += 1
+            row = {"run": self.number, "unit": unit.number, **key._asdict(), "started": time.time()}
+            self.writer.ride(self.statements.task, row)
+        self._at_work[key] = unit
+        return unit
+
+    async def load(self, unit: Unit) -> None:
+        """Reads the effects of an earlier process."""
+        async with unit.loading:
+            if not unit.loaded:
+                unit.stored, unit.next_seq = await self.writer.do(
+                    lambda connection: read_stored(connection, self.number, unit.number)
+                )
+                unit.loaded = True
+
+    def _new_note(self, note: Note) -> dict[str, object]:
+        self._notes.append(note)
+        return {
+            "run": self.number,
+            "number": len(self._notes),
+            "at": note.at,
+            "kind": note.kind,
+            "task": note.task,
+            "text": self.secrets.struck_out_addresses(note.text),
+        }
+
+    def _trial_row(self, unit: Unit, trial: Trial) -> dict[str, object]:
+        return {
+            "run": self.number,
+            "unit": unit.number,
+            "number": trial.number,
+            "end": trial.trajectory.end,
+            "passed": trial.feedback.passed,
+            "score": trial.feedback.score,
+            "judged_at": -1,
+            "feedback": self._kept(trial.feedback, Feedback),
+            "reflection": None if trial.reflection is None else self._kept(trial.reflection, Reflection),
+            "lessons_shown": json.dumps(trial.lessons_shown),
+            "usage": self._kept(dict(trial.usage), dict[str, Usage]),
+            "trajectory": self._kept(trial.trajectory, Trajectory),
+        }
+
+    def _outcome_row(self, unit: Unit, outcome: Outcome) -> dict[str, object]:
+        fault = outcome.fault
+        return {
+            "run": self.number,
+            "unit": unit.number,
+            "status": outcome.status,
+            "stop_reason": outcome.stop_reason,
+            "best": None if outcome.best is None else outcome.best.number,
+            "at": time.time(),
+            "acceptance": None if outcome.acceptance is None else self._kept(outcome.acceptance, Acceptance),
+            "usage": self._kept(dict(outcome.usage), dict[str, Usage]),
+            "fault": None if fault is None else self.secrets.struck_out_addresses(encode(fault, FaultRecord)[0]),
+        }
+
+    def _kept(self, value: object, kind: type[object]) -> str:
+        return self.secrets.struck_out(encode(value, kind)[0])

@@ -1,0 +1,258 @@
+"""The one thread that writes, and commits for everybody who waits in one transaction.
+
+What is written here is on the disk when `write` returns. Rows that nobody waits for ride along with the next one
+that somebody does, in the order in which they came. A server that goes away is waited for, and the transaction is
+made again: every row can be written twice without harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
+
+from sqlalchemy import Connection, Executable
+from sqlalchemy.exc import SQLAlchemyError
+
+from afterword.errors import JournalFault
+from afterword.journal.database import Database
+
+T = TypeVar("T")
+Row = Mapping[str, object]
+
+RECONNECT_S = 120.0
+"""How long a server that is gone is waited for."""
+_RIDE_S = 0.25
+"""How long a row waits at most for one that it can ride along with."""
+_MOST_AT_A_TIME = 2000
+
+
+@dataclass(slots=True)
+class _Job(Generic[T]):
+    """Something to do in a transaction of its own."""
+
+    work: Callable[[Connection], T]
+    waiter: asyncio.Future[T]
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows for one statement, in order."""
+
+    statement: Executable
+    rows: list[Row] = field(default_factory=list)
+
+
+_Item = tuple[Executable, Row] | asyncio.Future[None] | _Job[object]
+
+
+class Writer:
+    """Writes to a database from a thread of its own, which lives from `start` to `close`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._wake: SimpleQueue[None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._items: list[_Item] = []
+        self._fault: str | None = None
+        self._closing = False
+        self._connection: Connection | None = None
+        self._beat: Callable[[Connection], None] | None = None
+        self._beat_every_s = 0.0
+        self._beaten = _now()
+        self._thread = threading.Thread(target=self._run, name="afterword-journal", daemon=True)
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def beat(self, every_s: float, beat: Callable[[Connection], None] | None) -> None:
+        """Does something every so often, also while there is nothing to write; None ends it."""
+        self._beat, self._beat_every_s, self._beaten = beat, every_s, _now()
+
+    def ride(self, statement: Executable, row: Row) -> None:
+        """Has a row written along with the next one, or soon. An error shows with the next write."""
+        with self._lock:
+            self._items.append((statement, row))
+
+    async def write(self, statement: Executable, row: Row) -> None:
+        """Writes a row, and all that rode along; they are committed when this returns.
+
+        Raises:
+            JournalFault: it could not be written.
+        """
+        waiter = self.written(statement, row)
+        await waiter
+
+    def written(self, statement: Executable, row: Row) -> asyncio.Future[None]:
+        """Hands a row over at once; what is returned is done when it is committed."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._submit((statement, row), waiter)
+        return waiter
+
+    async def flush(self) -> None:
+        """Waits until everything that was handed over is committed."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._submit(waiter)
+        await waiter
+
+    async def do(self, work: Callable[[Connection], T]) -> T:
+        """Does something in a transaction of its own, after all that was handed over before.
+
+        It may be done twice, when a server goes away in the middle.
+        """
+        waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._submit(_Job(work, waiter))  # type: ignore[arg-type]  # a job of one type among jobs of any
+        return await waiter
+
+    def close(self) -> None:
+        """Writes what is left and ends the thread."""
+        with self._lock:
+            self._closing = True
+        self._wake.put(None)
+        self._thread.join()
+
+    def _submit(self, *items: _Item) -> None:
+        with self._lock:
+            if self._closing:
+                raise JournalFault(f"the journal {self._database.where} was closed while a run was using it")
+            self._items.extend(items)
+        self._wake.put(None)
+
+    # What follows runs in the thread.
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._wake.get(timeout=_RIDE_S)
+            except Empty:
+                pass
+            with self._lock:
+                items, self._items = self._items, []
+                closing = self._closing
+            for start in range(0, len(items), _MOST_AT_A_TIME):
+                self._batch(items[start : start + _MOST_AT_A_TIME])
+            if self._beat is not None and _now() - self._beaten >= self._beat_every_s:
+                self._batch([])
+            if closing:
+                break
+        if self._connection is not None:
+            self._connection.close()
+
+    def _batch(self, items: list[_Item]) -> None:
+        """Commits rows together up to each job, which has a transaction of its own."""
+        rows: list[_Rows] = []
+        waiters: list[asyncio.Future[None]] = []
+        for item in items:
+            if isinstance(item, _Job):
+                self._commit(rows, waiters)
+                rows, waiters = [], []
+                self._commit_job(item)
+            elif isinstance(item, asyncio.Future):
+                waiters.append(item)
+            else:
+                _add(rows, *item)
+        self._commit(rows, waiters)
+
+    def _commit(self, rows: list[_Rows], waiters: list[asyncio.Future[None]]) -> None:
+        if not rows and not waiters and not self._is_beat_due():
+            return
+
+        def work(connection: Connection) -> None:
+            for group in rows:
+                connection.execute(group.statement, group.rows)
+
+        error = self._attempt(work)[1] if rows or self._is_beat_due() else self._known_fault()
+        _settle([(waiter, None, error) for waiter in waiters])
+
+    def _commit_job(self, job: _Job[object]) -> None:
+        result, error = self._attempt(job.work)
+        _settle([(job.waiter, result, error)])
+
+    def _attempt(self, work: Callable[[Connection], T]) -> tuple[T | None, Exception | None]:
+        """Does it in a transaction; on another connection again, when a server has gone away."""
+        if (error := self._known_fault()) is not None:
+            return None, error
+        deadline = _now() + RECONNECT_S
+        pause_s = 0.05
+        while True:
+            try:
+                return self._transaction(work), None
+            except SQLAlchemyError as error:
+                self._drop_connection()
+                if not self._database.lost(error) or _now() >= deadline:
+                    fault = self._database.fault(error)
+                    self._fault = str(fault)
+                    return None, fault
+            except JournalFault as fault:
+                self._fault = str(fault)
+                return None, fault
+            except Exception as error:  # noqa: BLE001 - it belongs to who asked for the work
+                return None, error
+            time.sleep(pause_s)
+            pause_s = min(2.0, pause_s * 2)
+
+    def _transaction(self, work: Callable[[Connection], T]) -> T:
+        if self._connection is None:
+            self._connection = self._database.engine.connect()
+        with self._connection.begin():
+            if self._beat is not None and self._is_beat_due():
+                self._beat(self._connection)  # first: what a lost lease would write must not be written
+                self._beaten = _now()
+            return work(self._connection)
+
+    def _is_beat_due(self) -> bool:
+        return self._beat is not None and _now() - self._beaten >= self._beat_every_s
+
+    def _known_fault(self) -> JournalFault | None:
+        return None if self._fault is None else JournalFault(self._fault)
+
+    def _drop_connection(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            try:
+                if self._database.remote:
+                    connection.invalidate()
+                connection.close()
+            except SQLAlchemyError:
+                pass  # it was broken before
+
+
+def _add(rows: list[_Rows], statement: Executable, row: Row) -> None:
+    """One more row: with its like, whatever came between, since no table depends on another."""
+    for group in rows:
+        if group.statement is statement:
+            group.rows.append(row)
+            return
+    rows.append(_Rows(statement, [row]))
+
+
+def _settle(done: list[tuple[asyncio.Future[T], T | None, Exception | None]]) -> None:
+    """Tells those who wait, with one call into each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[T], T | None, Exception | None]]] = {}
+    for entry in done:
+        loops.setdefault(entry[0].get_loop(), []).append(entry)
+    for loop, entries in loops.items():
+        try:
+            loop.call_soon_threadsafe(_tell, entries)
+        except RuntimeError:
+            pass  # that event loop has ended, and nobody waits in it any more
+
+
+def _tell(entries: list[tuple[asyncio.Future[T], T | None, Exception | None]]) -> None:
+    for waiter, result, error in entries:
+        if waiter.done():
+            continue  # cancelled; the row is kept all the same
+        if error is not None:
+            waiter.set_exception(error)
+        else:
+            waiter.set_result(result)  # type: ignore[arg-type]  # a job's own result, or None for a row
+
+
+def _now() -> float:
+    """A clock that nobody sets, and that goes on while the machine sleeps where there is one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
