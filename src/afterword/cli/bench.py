@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from afterword.cli.ask import AskingReflector, read_line
 from afterword.cli.families import MakeReflector, Settings
 from afterword.cli.roles import Roles
-from afterword.core.memory import SlidingWindow
-from afterword.core.protocols import Actor, Evaluator, Model
+from afterword.core.protocols import Actor, Evaluator, Memory, Model
 from afterword.core.reflexion import Reflexion
 from afterword.core.stopping import Plateau
 from afterword.errors import UnknownPrice
 from afterword.experiments.shared import Shared
+from afterword.memories import MemoryKind, make_memory
 from afterword.models.opening import Models
 
 if TYPE_CHECKING:
@@ -133,12 +133,17 @@ class ItemBench:
             evaluator,
             lessons,
             strategy=settings.strategy,
-            memory=SlidingWindow(settings.memory or memory),
+            memory=await self._memory(settings.memory or memory),
             max_trials=settings.max_trials,
             allowance=settings.allowance,
             stop=_plateau(settings),
             held_out=held_out,
         )
+
+    async def _memory(self, size: int) -> Memory:
+        kind, reflects = self.settings.memory_kind, self.settings.strategy.reflects
+        model = await self.model("memory") if kind.asks_a_model and reflects else None
+        return make_memory(kind if reflects else MemoryKind.WINDOW, size, model)
 
 
 def _plateau(settings: Settings) -> tuple[Plateau, ...]:

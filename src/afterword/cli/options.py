@@ -10,6 +10,7 @@ import typer
 
 from afterword.core.records import Strategy
 from afterword.errors import InputError
+from afterword.memories import MemoryKind
 
 ModelName = Annotated[str | None, typer.Option(help="provider:name. [AFTERWORD_MODEL, else local]")]
 BaseUrl = Annotated[str | None, typer.Option(help="Where an OpenAI- or Anthropic-compatible server listens.")]
@@ -31,6 +32,9 @@ Threads = Annotated[int | None, typer.Option(help="Of the local model. [what is 
 
 MaxTrials = Annotated[int, typer.Option(help="Most trials.")]
 MemorySize = Annotated[int | None, typer.Option(help="How many lessons are kept. [programs: 1, else 3]")]
+KindOfMemory = Annotated[
+    MemoryKind, typer.Option("--memory-kind", help="How lessons are kept: the last, condensed, grouped, looked up.")
+]
 StrategyName = Annotated[Strategy, typer.Option(help="What a trial hands to the next.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Most tokens of one reply of the actor. [programs: 1024]")]
 CostUsd = Annotated[float | None, typer.Option(help="Most money; needs a known price.")]

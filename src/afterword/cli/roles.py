@@ -63,6 +63,7 @@ class Roles:
     def named(self, role: str) -> Role:
         """The role of this name."""
         roles = {"actor": self.actor, "reflector": self.reflector, "test_writer": self.test_writer}
+        roles["memory"] = self.reflector
         return roles[role]
 
 

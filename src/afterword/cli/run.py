@@ -14,6 +14,7 @@ from afterword.cli import options
 from afterword.cli.result import exit_code, outcome_json
 from afterword.core.records import Strategy
 from afterword.errors import InputError
+from afterword.memories import MemoryKind
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -34,6 +35,7 @@ def run(
     test_writer_temperature: options.WriterTemperature = None,
     max_trials: options.MaxTrials = 4,
     memory: options.MemorySize = None,
+    memory_kind: options.KindOfMemory = MemoryKind.WINDOW,
     strategy: options.StrategyName = Strategy.LAST_ATTEMPT_AND_REFLEXION,
     cost_usd: options.CostUsd = None,
     tokens: options.Tokens = None,
@@ -86,6 +88,7 @@ def run(
         strategy=strategy,
         max_trials=max_trials,
         memory=memory,
+        memory_kind=memory_kind,
         max_tokens=max_tokens,
         allowance=Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd, seconds=seconds),
         min_gain=min_gain,

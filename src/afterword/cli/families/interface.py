@@ -17,6 +17,7 @@ from afterword.core.protocols import Actor, Evaluator, Model, Reflector
 from afterword.core.records import Strategy, Task
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
+from afterword.memories import MemoryKind
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -38,6 +39,8 @@ class Settings:
     max_trials: int = 4
     memory: int | None = None
     """How many lessons are kept; None: what is usual in the family."""
+    memory_kind: MemoryKind = MemoryKind.WINDOW
+    """How they are kept."""
     max_tokens: int | None = None
     """Most tokens of one reply of the actor; None: what is usual in the family."""
     allowance: Allowance = field(default_factory=Allowance)
