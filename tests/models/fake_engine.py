@@ -1,6 +1,6 @@
 """Stands in for the engine of the local model: the real child program around a small HTTP server of its own.
 
-What the prompt says decides what happens: `crash` kills the process, `hang` never answers, and anything else
+What the prompt says decides what happens: `crash` and `killed` end the process, `hang` never answers, and anything else
 is answered with the number of the process. The file `plan.gguf` holds the answers instead, the last one for ever.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from collections.abc import Mapping
@@ -38,6 +39,8 @@ def serve(settings: Mapping[str, object]) -> tuple[object, str]:
                 self.answer(400, failure) if answer["fails"] else self.answer(200, {"choices": [choice]})
             elif prompt == "crash":
                 os.abort()
+            elif prompt == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
             elif prompt == "hang":
                 time.sleep(60)
             else:

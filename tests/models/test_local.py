@@ -20,7 +20,7 @@ from afterword.core.messages import FREE, ChatRequest, Message
 from afterword.errors import CallTimeout, InputError, ModelFault, ServerFault
 from afterword.models import ModelOptions, open_models
 from afterword.models.local import LocalModel, LocalServer, check_local, idle_cores
-from tests.models.doubles import ENGINE
+from tests.models.doubles import ENGINE, Notices
 
 pytestmark = pytest.mark.anyio
 
@@ -100,17 +100,25 @@ async def test_a_crash_is_a_fault_of_its_call_and_the_next_call_is_answered(tmp_
         assert await process_of(model) != first
 
 
-async def test_a_server_that_died_between_calls_is_replaced(tmp_path: Path) -> None:
+async def test_a_server_that_somebody_ended_is_replaced_and_asked_again(tmp_path: Path) -> None:
     async with serving(tmp_path / "small.gguf") as model:
         first = await process_of(model)
         os.kill(first, signal.SIGKILL)
-        second = None
-        while second is None:
-            try:
-                second = await process_of(model)
-            except ServerFault:  # it was not known to be dead yet
-                await anyio.sleep(0.01)
-        assert second != first
+        assert await process_of(model) != first
+
+
+async def test_a_server_that_is_ended_every_time_is_a_fault_after_the_second(tmp_path: Path) -> None:
+    notices = Notices()
+    settings = ModelOptions(threads=1, timeout_s=20.0, on_retry=notices)
+    file = tmp_path / "small.gguf"
+    file.touch()
+    server = LocalServer(file, "local", settings, engine=ENGINE, log_folder=tmp_path)
+    try:
+        with pytest.raises(ServerFault, match="SIGKILL"):
+            await LocalModel(server, "local", settings).complete(say("killed"))
+    finally:
+        await server.close()
+    assert notices.reasons == ["was ended by SIGKILL"]
 
 
 async def test_a_timeout_ends_the_process_and_the_next_call_is_answered(tmp_path: Path) -> None:

@@ -27,13 +27,15 @@ from afterword.core.messages import FREE, ChatRequest, Price, Reply
 from afterword.errors import CallTimeout, InputError, MissingExtra, ModelUnreachable, ServerFault
 from afterword.models.limits import RequestLimits
 from afterword.models.openai_chat import OpenAIChat, open_openai
-from afterword.models.options import ModelOptions
+from afterword.models.options import ModelOptions, RetryNotice
 from afterword.models.weights import known_sha256, sha256_of
 
 ENGINE = (sys.executable, "-P", "-m", "afterword.models.local_child")
 """The program of the child process: settings on its input, its address on its output."""
 _START_S = 180.0
 _SAMPLE_S = 0.25
+_SIGNALS_OF_OTHERS = (-signal.SIGKILL, -signal.SIGTERM)
+"""A process does not end itself by these; a crash has others."""
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
 
@@ -67,6 +69,15 @@ class _Running:
     stack: AsyncExitStack
 
 
+class _EndedByOthers(Exception):
+    """The server was ended from outside, as by a system short of memory: the request has no part in it."""
+
+    def __init__(self, fault: ServerFault, how: str) -> None:
+        self.fault = fault
+        self.how = how
+        super().__init__(str(fault))
+
+
 class LocalServer:
     """The child process that serves one file, started when it is first needed."""
 
@@ -90,24 +101,39 @@ class LocalServer:
         self._faults = 0
 
     async def complete(self, request: ChatRequest) -> Reply:
-        """Asks the server, which answers one request at a time.
+        """Asks the server, which answers one request at a time; once more when somebody ended it meanwhile.
 
         Raises:
             ModelFault: it does not start, crashed, or took too long; the message names its log.
         """
         async with self._turn:
-            running = await self._ensure()
             try:
-                return await running.chat.complete(request)
-            except CallTimeout as error:
-                await self._end(running)
-                raise CallTimeout(f"{error} ({self._see_log()})", model=self._name) from error
-            except (ModelUnreachable, ServerFault) as error:
-                how = await _ending(running.process) or f"failed: {error}"
-                await self._end(running)
-                raise ServerFault(
-                    f"the local model server {how}; {self._see_log()}; the next call starts it anew", model=self._name
-                ) from error
+                return await self._ask(request)
+            except _EndedByOthers as ended:
+                if self._options.on_retry is not None:
+                    self._options.on_retry(RetryNotice(self._name, 1, 2, ended.how, 0.0))
+            try:
+                return replace(await self._ask(request), tries=2)
+            except _EndedByOthers as ended:
+                raise ended.fault from ended
+
+    async def _ask(self, request: ChatRequest) -> Reply:
+        running = await self._ensure()
+        try:
+            return await running.chat.complete(request)
+        except CallTimeout as error:
+            await self._end(running)
+            raise CallTimeout(f"{error} ({self._see_log()})", model=self._name) from error
+        except (ModelUnreachable, ServerFault) as error:
+            how = await _ending(running.process) or f"failed: {error}"
+            by_others = running.process.returncode in _SIGNALS_OF_OTHERS
+            await self._end(running)
+            fault = ServerFault(
+                f"the local model server {how}; {self._see_log()}; the next call starts it anew", model=self._name
+            )
+            if by_others:
+                raise _EndedByOthers(fault, how) from error
+            raise fault from error
 
     async def close(self) -> None:
         """Ends the process. The log is kept only when something went wrong."""
