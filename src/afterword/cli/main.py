@@ -15,9 +15,9 @@ from typing import Annotated, Never
 import typer
 
 from afterword._version import __version__
-from afterword.cli import audit_tests, check, doctor, evaluate, extract, model, new, run, verify
-from afterword.cli.grouped import first_of_group
+from afterword.cli import audit_tests, check, doctor, evaluate, extract, model, new, rescore, run, verify
 from afterword.cli.text import plain
+from afterword.core.faults import first_of_group
 from afterword.errors import AfterwordError, InputError
 
 BAD_INPUT = 2
@@ -35,6 +35,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
+app.command("rescore")(rescore.rescore)
 app.command("check")(check.check)
 app.command("audit-tests")(audit_tests.audit_tests)
 app.command("extract")(extract.extract)

@@ -19,9 +19,9 @@ from rich.text import Text
 from afterword.cli.bench import Benches
 from afterword.cli.display import Display, print_wrapped
 from afterword.cli.families import Item, Settings
-from afterword.cli.grouped import first_of_group
 from afterword.cli.roles import Roles, roles_of
 from afterword.cli.text import counted, plain
+from afterword.core.faults import first_of_group
 from afterword.core.records import Outcome, Trial
 from afterword.experiments.shared import open_shared
 from afterword.models import open_models

@@ -8,7 +8,7 @@ from types import UnionType
 from typing import ParamSpec, TypeVar
 
 from afterword.core.records import FaultRecord
-from afterword.errors import AfterwordError, BudgetExhausted, ComponentFault, Fault
+from afterword.errors import AfterwordError, BudgetExhausted, ComponentFault, Fault, InputError, JournalFault
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,6 +42,12 @@ def _gravest(error: Exception) -> AfterwordError | None:
     if len(ours) < len(leaves):
         return None
     return min(ours, key=lambda leaf: (isinstance(leaf, BudgetExhausted), isinstance(leaf, Fault)))
+
+
+def first_of_group(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of what ended a task group the one that tells most: an interruption, then our own errors, bad input first."""
+    order = (KeyboardInterrupt, JournalFault, InputError, AfterwordError, BaseException)
+    return min(_leaves(group), key=lambda leaf: next(rank for rank, kind in enumerate(order) if isinstance(leaf, kind)))
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
