@@ -15,6 +15,7 @@ _OF_NAME = {
     "mbpp": "programming",
     "quixbugs": "programming",
     "hotpotqa": "qa",
+    "hotpotqa-train": "qa",
     "alfworld": "decision",
     "textworld-express": "decision",
     "webshop": "decision",
@@ -28,8 +29,15 @@ def _programming() -> Family:
     return ProgrammingFamily()
 
 
+def _questions() -> Family:
+    from afterword.cli.families.qa import QuestionFamily
+
+    return QuestionFamily()
+
+
 _LOADERS: dict[str, Callable[[], Family]] = {
     "programming": _programming,
+    "qa": _questions,
 }
 FAMILIES = tuple(_LOADERS)
 

@@ -1,0 +1,218 @@
+"""Live Wikipedia as an article store, through its API: one request at a time, rate-limited, tried again, bounded.
+
+Results with it change as the articles do; what was observed is recorded with the run. Pages are kept for look-ups, and
+fetched again when they are no longer at hand, e.g. after a resume.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from afterword._version import __version__
+from afterword.errors import ArticlesUnreachable, InputError
+from afterword.families.qa.articles import (
+    SIMILAR_TITLES,
+    Observation,
+    first_sentences,
+    not_found,
+    nth_sentence,
+    plain_title,
+)
+from afterword.models import RequestLimits
+
+if TYPE_CHECKING:
+    import httpx
+
+ENGLISH = "https://en.wikipedia.org/w/api.php"
+MOST_REPLY_BYTES = 8_000_000
+MOST_TITLE_BYTES = 255
+"""The longest title that Wikipedia has."""
+_MOST_PAGES = 64
+_RETRIED = frozenset({429, 500, 502, 503, 504})
+_LONGEST_WAIT_S = 60.0
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[\"“'(A-Z0-9À-Þ])")
+_ILLEGAL = re.compile(r"[#<>\[\]|{}\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class WikipediaOptions:
+    """How Wikipedia is asked."""
+
+    url: str = ENGLISH
+    """The API's address; another language or another MediaWiki has its own."""
+    requests_per_minute: int = 60
+    timeout_s: float = 20.0
+    """Of one request."""
+    max_tries: int = 4
+    wait_s: float = 1.0
+    """Before the second try; doubled for each further one. The server may ask for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    title: str
+    sentences: tuple[str, ...]
+
+
+class Wikipedia:
+    """Articles of a MediaWiki with the extracts that Wikipedia has; opened by `open_wikipedia`."""
+
+    def __init__(self, client: httpx.AsyncClient, options: WikipediaOptions) -> None:
+        self._client = client
+        self._options = options
+        self._limits = RequestLimits(concurrency=1, requests_per_minute=options.requests_per_minute)
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        return f"live {urlsplit(self._options.url).hostname}"
+
+    async def search(self, title: str) -> Observation:
+        """The first sentences of the article with this title, or titles like it.
+
+        Raises:
+            ArticlesUnreachable: no usable answer after the last try.
+        """
+        page = await self._page(title)
+        if page is not None:
+            return Observation(first_sentences(page.sentences), page.title)
+        asked = {"list": "search", "srsearch": title[:MOST_TITLE_BYTES], "srlimit": str(SIMILAR_TITLES), "srprop": ""}
+        found = (await self._query(asked)).get("search")
+        rows = found if isinstance(found, list) else []
+        return not_found(title, [str(row["title"]) for row in rows if isinstance(row, dict) and "title" in row])
+
+    async def lookup(self, page: str, word: str, number: int) -> Observation:
+        """The next sentence of an article that holds a word.
+
+        Raises:
+            ArticlesUnreachable: no usable answer after the last try.
+        """
+        found = await self._page(page)
+        return Observation(nth_sentence(found.sentences if found else (), word, number), page)
+
+    async def _page(self, title: str) -> _Page | None:
+        """The article, redirects followed; None where there is none, or only a list of what a title may mean."""
+        key = plain_title(title)
+        if key in self._pages:
+            self._pages.move_to_end(key)
+            return self._pages[key]
+        wanted = _ILLEGAL.sub(" ", title).strip(" \"'“”")
+        if not wanted or len(wanted.encode(errors="replace")) > MOST_TITLE_BYTES:
+            return None
+        asked = {"prop": "extracts|pageprops", "ppprop": "disambiguation", "explaintext": "1", "redirects": "1"}
+        pages = (await self._query({**asked, "titles": wanted})).get("pages")
+        row = pages[0] if isinstance(pages, list) and pages and isinstance(pages[0], dict) else {}
+        extract = row.get("extract")
+        if not isinstance(extract, str) or not extract.strip() or "pageprops" in row:
+            return None
+        page = _Page(str(row.get("title", wanted)), sentences_of(extract))
+        for name in {key, plain_title(page.title)}:
+            self._pages[name] = page
+        while len(self._pages) > _MOST_PAGES:
+            self._pages.popitem(last=False)
+        return page
+
+    async def _query(self, parameters: Mapping[str, str]) -> dict[str, object]:
+        """What the API says to a query, tried again where that may help."""
+        import stamina
+
+        options, tried = self._options, 0
+
+        def wait_before_next(error: Exception) -> bool | float:
+            if not (isinstance(error, _TryFailed) and error.retry and tried < options.max_tries):
+                return False
+            return min(_LONGEST_WAIT_S, max(options.wait_s * 2.0 ** (tried - 1), error.retry_after_s))
+
+        try:
+            async for attempt in stamina.retry_context(on=wait_before_next, attempts=options.max_tries, timeout=None):
+                with attempt:
+                    tried += 1
+                    async with self._limits.request():
+                        return await self._asked({**parameters, "action": "query", "format": "json"})
+        except _TryFailed as failed:
+            raise ArticlesUnreachable(
+                f"{self.name} gave no article: {failed} (after {tried} tries); try again later or give --articles FILE",
+                store=options.url,
+            ) from failed.__cause__
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def _asked(self, parameters: Mapping[str, str]) -> dict[str, object]:
+        import httpx
+
+        body = bytearray()
+        try:
+            async with self._client.stream(
+                "GET", self._options.url, params={**parameters, "formatversion": "2"}
+            ) as response:
+                async for part in response.aiter_bytes():
+                    body += part
+                    if len(body) > MOST_REPLY_BYTES:
+                        raise _TryFailed(f"an answer of more than {MOST_REPLY_BYTES:,} bytes")
+        except httpx.HTTPError as error:
+            raise _TryFailed(f"{type(error).__name__} {error}".strip(), retry=True) from error
+        if response.status_code != 200:
+            wait_s = _seconds(response.headers.get("retry-after", ""))
+            retry = response.status_code in _RETRIED
+            raise _TryFailed(f"status {response.status_code}", retry=retry, retry_after_s=wait_s)
+        return _query_of(bytes(body))
+
+
+class _TryFailed(Exception):
+    """One request that brought nothing."""
+
+    def __init__(self, reason: str, *, retry: bool = False, retry_after_s: float = 0.0) -> None:
+        self.retry = retry
+        self.retry_after_s = retry_after_s
+        super().__init__(reason)
+
+
+def _query_of(body: bytes) -> dict[str, object]:
+    try:
+        answer: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise _TryFailed("an answer that is not JSON", retry=True) from None
+    query = answer.get("query") if isinstance(answer, dict) else None
+    if isinstance(query, dict):
+        return query
+    error = answer.get("error") if isinstance(answer, dict) else None
+    code = str(error.get("code", "")) if isinstance(error, dict) else ""
+    raise _TryFailed(
+        f"the error {code!r}" if code else "an answer without a result", retry=code in ("ratelimited", "maxlag")
+    )
+
+
+def _seconds(text: str) -> float:
+    return float(text) if re.fullmatch(r"\d{1,6}", text.strip()) else 0.0
+
+
+def sentences_of(extract: str) -> tuple[str, ...]:
+    """The sentences of a plain extract, without its headings."""
+    lines = (line.strip() for line in extract.splitlines())
+    paragraphs = [line for line in lines if line and not re.fullmatch(r"=+.*=+", line)]
+    return tuple(sentence for paragraph in paragraphs for sentence in _SENTENCE_END.split(paragraph) if sentence)
+
+
+@asynccontextmanager
+async def open_wikipedia(options: WikipediaOptions | None = None) -> AsyncIterator[Wikipedia]:
+    """Wikipedia, or another MediaWiki, as a store.
+
+    Raises:
+        InputError: the address is no address.
+    """
+    import httpx
+
+    options = options or WikipediaOptions()
+    parts = urlsplit(options.url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InputError(f"expected the address of an API like {ENGLISH}, found {options.url!r}")
+    agent = {"User-Agent": f"afterword/{__version__} (a research tool; one request at a time)"}
+    local = parts.hostname in ("localhost", "::1") or parts.hostname.startswith("127.")
+    async with httpx.AsyncClient(headers=agent, timeout=options.timeout_s, trust_env=not local) as client:
+        yield Wikipedia(client, options)
