@@ -7,7 +7,7 @@ the same values, an int where a float is due included.
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+import re
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,10 +18,16 @@ from afterword.errors import InputError
 
 T = TypeVar("T")
 
+_MODULES = re.compile(r"(\w+\.)+")
 
-@lru_cache(maxsize=256)
+
+_adapters: dict[object, TypeAdapter[object]] = {}  # one for each kind of result: a program has a handful
+
+
 def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    return TypeAdapter(kind)
+    if (known := _adapters.get(kind)) is None:
+        known = _adapters[kind] = TypeAdapter(kind)
+    return known  # type: ignore[return-value]  # an adapter of this kind: that is its key
 
 
 def encode(value: T, kind: type[T]) -> tuple[str, T]:
@@ -74,6 +80,19 @@ def decode(text: str, kind: type[T]) -> T:
         ) from None
 
 
+def as_kind(value: object, kind: type[T]) -> T:
+    """The value as a record of this kind.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"expected {name_of(kind)}, found {value!r:.200}: {first['msg']}") from None
+
+
 def _comparable(value: object) -> object:
     """Plain data in which a list equals a tuple, 1 equals 1.0, and not-a-number equals itself."""
     return json.loads(canonical(value), parse_constant=str)
@@ -81,4 +100,6 @@ def _comparable(value: object) -> object:
 
 def name_of(kind: object) -> str:
     """The kind's name, as it is kept beside a result."""
-    return getattr(kind, "__name__", None) if isinstance(kind, type) else str(kind).replace("afterword.core.", "")  # type: ignore[return-value]
+    if isinstance(kind, type) and not hasattr(kind, "__args__"):
+        return kind.__name__
+    return _MODULES.sub("", str(kind))

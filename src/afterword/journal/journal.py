@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Update, insert, select, update
 
 from afterword._version import __version__
 from afterword.core.records import Outcome
-from afterword.errors import InputError, JournalFault, RunBusy
+from afterword.errors import JournalFault, RunBusy
 from afterword.journal import forking, lease, reading, tables
 from afterword.journal.database import Database, open_database
 from afterword.journal.ids import new_id
@@ -115,6 +115,17 @@ class Journal:
 
         return await self._open(await self._writer.do(work), resumed=True)
 
+    async def let_go(self, run: Run) -> None:
+        """Ends the work on a run here, so that it can be taken up elsewhere. `close` does so with all of them."""
+
+        def work(connection: Connection) -> None:
+            self._held.discard(run.number)
+            columns = tables.runs.c
+            mine = (columns.run == run.number, columns.holder == self._holder.text())
+            connection.execute(update(tables.runs).where(*mine).values(holder=None))
+
+        await self._writer.do(work)
+
     async def runs(self) -> list[RunSummary]:
         """All runs, the latest first."""
         return await self._writer.do(reading.summaries)
@@ -139,16 +150,18 @@ class Journal:
         number = await self._find(run)
         after = -1
         while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            for after, task in piece:
+            for place, task in piece:
                 yield task
+                after = place
 
     async def trials(self, run: str | None) -> AsyncIterator[TrialRow]:
         """The trials of a run, task by task."""
         number = await self._find(run)
         after = (-1, -1)
         while piece := await self._writer.do(partial(reading.trial_rows, run=number, after=after)):
-            for after, trial in piece:
+            for place, trial in piece:
                 yield trial
+                after = place
 
     async def effects(self, run: str | None, *, task: str | None = None) -> AsyncIterator[EffectRow]:
         """The effects of a run, or of one of its tasks, in the order in which they were recorded within a task."""
@@ -161,8 +174,9 @@ class Journal:
             after = (-1, -1)
             read = partial(reading.effect_rows, run=number, unit=unit)
             while piece := await self._writer.do(partial(read, after=after)):
-                for after, effect in piece:
+                for place, effect in piece:
                     yield effect
+                    after = place
 
     async def outcomes(self, run: str | None) -> AsyncIterator[tuple[TaskSummary, Outcome]]:
         """What the finished tasks of a run came to."""
@@ -195,7 +209,8 @@ class Journal:
         while connection.execute(select(columns.run).where(columns.id == name)).first() is not None:
             name = new_id(now)
         made = connection.execute(
-            insert(tables.runs).values(
+            insert(tables.runs)
+            .values(
                 id=name,
                 started=now,
                 finished=False,
@@ -207,9 +222,9 @@ class Journal:
                 command=clean(json.dumps(spec.command)),
                 settings=clean(json.dumps(dict(spec.settings), sort_keys=True)),
             )
+            .returning(columns.run)
         )
-        assert made.inserted_primary_key is not None
-        number = int(made.inserted_primary_key[0])
+        number: int = made.scalar_one()
         rows = [{"run": number, "name": name, "value": value} for name, value in spec.fingerprints.items()]
         if rows:
             connection.execute(insert(tables.fingerprints), rows)
@@ -257,7 +272,7 @@ class Journal:
                 .where(columns.run == number, columns.beat == beat, unchanged)
                 .values(holder=self._holder.text(), beat=beat + 1, finished=False, ended=None)
             )
-            if await self._writer.do(lambda connection: connection.execute(change).rowcount):
+            if await self._writer.do(partial(_changed, change=change)):
                 return
 
     def _beat(self, connection: Connection) -> None:
@@ -282,8 +297,9 @@ class Journal:
         connection.execute(change.values(holder=None))
 
 
+def _changed(connection: Connection, change: Update) -> bool:
+    return connection.execute(change).rowcount > 0
+
+
 def _shown(holder: Holder) -> str:
     return "this process" if holder.token and holder.pid == myself().pid and holder.here else str(holder)
-
-
-__all__ = ["InputError", "Journal", "open_journal"]

@@ -12,7 +12,7 @@ from typing import TypeVar
 from afterword.core.effects import CLOCK
 from afterword.core.protocols import EffectKey
 from afterword.errors import RecordingMismatch
-from afterword.journal.encoding import encode
+from afterword.journal.encoding import as_kind
 
 T = TypeVar("T")
 
@@ -57,4 +57,4 @@ class PositionalRecorder:
                 f"task {key.task!r}, trial {key.trial}: the log holds {len(results)} of {key.role}, and one more was "
                 "asked for"
             )
-        return encode(results[key.n], kind)[1]  # type: ignore[arg-type]  # what is of another kind is refused there
+        return as_kind(results[key.n], kind)

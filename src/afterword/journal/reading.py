@@ -66,7 +66,7 @@ def spec_of(connection: Connection, run: int) -> tuple[str, RunSpec, ForkPoint |
     columns = tables.fingerprints.c
     pairs = connection.execute(select(columns.name, columns.value).where(columns.run == run))
     spec = RunSpec(
-        tuple(json.loads(row.command)), json.loads(row.settings), row.seed, {name: value for name, value in pairs}
+        tuple(json.loads(row.command)), json.loads(row.settings), row.seed, {pair.name: pair.value for pair in pairs}
     )
     return row.id, spec, _fork(row.fork)
 
@@ -101,7 +101,7 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         row = connection.execute(select(tables.runs).where(tables.runs.c.run == run)).one()
     outcomes, tasks, trials = tables.outcomes.c, tables.tasks.c, tables.trials.c
     statuses = connection.execute(
-        select(outcomes.status, func.count()).where(outcomes.run == run).group_by(outcomes.status)
+        select(outcomes.status, func.count().label("number")).where(outcomes.run == run).group_by(outcomes.status)
     )
     holder = None if row.holder is None else holder_of(row.holder)
     at_work = holder is not None and (not holder.here or holder.alive)
@@ -112,7 +112,7 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         ended=row.ended,
         command=tuple(json.loads(row.command)),
         tasks=connection.execute(select(func.count()).where(tasks.run == run)).scalar_one(),
-        statuses={status: count for status, count in statuses},
+        statuses={row.status: row.number for row in statuses},
         trials=connection.execute(select(func.count()).where(trials.run == run)).scalar_one(),
         usage=usage_of(connection, run),
         fork=_fork(row.fork),
@@ -178,7 +178,7 @@ def task_summaries(connection: Connection, run: int, after: int, most: int = PIE
     spent = {
         row[0]: _usage(tuple(row[1:]))
         for row in connection.execute(
-            select(effects.c.unit, *_sums())  # type: ignore[call-overload]
+            select(effects.c.unit, *_sums())
             .where(effects.c.run == run, effects.c.unit.between(*span), effects.c.model.is_not(None))
             .group_by(effects.c.unit)
         )

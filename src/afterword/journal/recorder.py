@@ -88,7 +88,8 @@ class JournalRecorder:
 
         def read(connection: Connection) -> str | None:
             where = (columns.run == self._run.number, columns.unit == unit.number, columns.seq == stored.seq)
-            return connection.execute(select(columns.request).where(*where)).scalar_one()
+            found: str | None = connection.execute(select(columns.request).where(*where)).scalar_one()
+            return found
 
         recorded = await self._run.writer.do(read)
         if recorded is None:

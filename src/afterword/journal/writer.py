@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
@@ -127,10 +128,8 @@ class Writer:
 
     def _run(self) -> None:
         while True:
-            try:
+            with suppress(Empty):
                 self._wake.get(timeout=_RIDE_S)
-            except Empty:
-                pass
             with self._lock:
                 items, self._items = self._items, []
                 closing = self._closing
@@ -175,8 +174,8 @@ class Writer:
 
     def _attempt(self, work: Callable[[Connection], T]) -> tuple[T | None, Exception | None]:
         """Does it in a transaction; on another connection again, when a server has gone away."""
-        if (error := self._known_fault()) is not None:
-            return None, error
+        if (known := self._known_fault()) is not None:
+            return None, known
         deadline = _now() + RECONNECT_S
         pause_s = 0.05
         while True:
@@ -237,10 +236,8 @@ def _settle(done: list[tuple[asyncio.Future[T], T | None, Exception | None]]) ->
     for entry in done:
         loops.setdefault(entry[0].get_loop(), []).append(entry)
     for loop, entries in loops.items():
-        try:
+        with suppress(RuntimeError):  # that event loop has ended, and nobody waits in it any more
             loop.call_soon_threadsafe(_tell, entries)
-        except RuntimeError:
-            pass  # that event loop has ended, and nobody waits in it any more
 
 
 def _tell(entries: list[tuple[asyncio.Future[T], T | None, Exception | None]]) -> None:
