@@ -9,17 +9,23 @@ from typing import TypeVar
 
 import anyio
 import pytest
+from pydantic import BaseModel
 
 from afterword.core.budget import Allowance, Budget
-from afterword.core.effects import Effects, FakeClock, fingerprint
+from afterword.core.effects import Effects, FakeClock, Metered, fingerprint
 from afterword.core.events import NoEvents
+from afterword.core.messages import ChatRequest, Reply
 from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
-from afterword.core.records import Feedback, Task, Trajectory, Trust
+from afterword.core.records import Feedback, Task, Trajectory, Trust, Usage
 from afterword.errors import AfterwordError
 from afterword.evaluators.command import CommandTests
 from afterword.evaluators.exact_match import ExactMatch, StrictMatch
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
+from afterword.evaluators.model_judge import ModelJudge
+from afterword.evaluators.rubric import Criterion, ForbiddenActions, Rubric, StepEfficiency
+from afterword.evaluators.schema import JsonSchema, PydanticSchema
 from afterword.families.programming.own_tests import OwnTest, OwnTests
+from afterword.models.scripted import ScriptedModel
 from afterword.sandbox import STRONG, open_sandbox
 from tests.evaluators.command.folders import QUICK, RIGHT, WRONG, check
 
@@ -35,6 +41,10 @@ class Subject:
     wrong: Trajectory
     broken: Evaluator
     trust: Trust
+
+
+class Point(BaseModel):
+    n: int
 
 
 @asynccontextmanager
@@ -93,10 +103,80 @@ async def strict_match() -> AsyncIterator[Subject]:
     yield Subject(StrictMatch(("3.5",)), Trajectory("3.5"), Trajectory("35"), StrictMatch(()), "exact")
 
 
+PASS = '{"reason": "it adds one", "verdict": "pass"}'
+FAIL = '{"reason": "it does not add one", "verdict": "fail"}'
+
+
+class ReadsTheAttempt(ScriptedModel):
+    """A judge model that passes an attempt with `x + 1` in it, and says nothing that can be read when it is broken."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        super().__init__([], name="scripted:judge")
+        self._broken = broken
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        attempt = request.messages[1].content
+        said = "hm" if self._broken else PASS if "| def f(x): return x + 1" in attempt.splitlines() else FAIL
+        return Reply(said, "stop", Usage(calls=1), self.name)
+
+
+@asynccontextmanager
+async def model_judge() -> AsyncIterator[Subject]:
+    yield Subject(
+        ModelJudge(ReadsTheAttempt(), "The function adds one."),
+        Trajectory("def f(x): return x + 1"),
+        Trajectory("def f(x): return abs(x) + 1"),
+        ModelJudge(ReadsTheAttempt(broken=True), "The function adds one."),
+        "model",
+    )
+
+
+@asynccontextmanager
+async def rubric() -> AsyncIterator[Subject]:
+    def made(judge: Evaluator) -> Rubric:
+        return Rubric(
+            [
+                Criterion("judge", 0.5, judge),
+                Criterion("short", 0.2, lambda context: len(context.trajectory.output) < 99),
+                Criterion("no forbidden actions", 0.2, ForbiddenActions(("import os",))),
+                Criterion("steps", 0.1, StepEfficiency(1, 5)),
+            ]
+        )
+
+    yield Subject(
+        made(ModelJudge(ReadsTheAttempt(), "The function adds one.")),
+        Trajectory("def f(x): return x + 1"),
+        Trajectory("import os"),
+        made(ModelJudge(ReadsTheAttempt(broken=True), "The function adds one.")),
+        "model",
+    )
+
+
+@asynccontextmanager
+async def json_schema() -> AsyncIterator[Subject]:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    elsewhere = {"$ref": "https://example.org/missing.json"}
+    yield Subject(JsonSchema(schema), Trajectory('{"n": 1}'), Trajectory('{"n": "1"}'), JsonSchema(elsewhere), "exact")
+
+
+@asynccontextmanager
+async def pydantic_schema() -> AsyncIterator[Subject]:
+    class Untyped:
+        """Nothing that pydantic knows."""
+
+    yield Subject(
+        PydanticSchema(Point), Trajectory('{"n": 1}'), Trajectory('{"n": "one"}'), PydanticSchema(Untyped), "exact"
+    )
+
+
 SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
     "function_tests": function_tests,
     "own_tests": own_tests,
     "command_tests": command_tests,
+    "model_judge": model_judge,
+    "rubric": rubric,
+    "json_schema": json_schema,
+    "pydantic_schema": pydantic_schema,
     "exact_match": exact_match,
     "strict_match": strict_match,
 }
@@ -180,10 +260,12 @@ def test_the_verdict_passes_the_recorder_under_the_role_it_was_asked_in(subject:
             seen = []
             for trajectory, role in ((given.right, "evaluator"), (given.wrong, "held_out"), (given.right, "evaluator")):
                 await given.evaluator.evaluate(context(trajectory, kept := Kept(), role))
-                seen += kept.seen
-            assert [key.role for key, _, _ in seen] == ["evaluator", "held_out", "evaluator"]
-            assert all(kind is Feedback for _, _, kind in seen)
-            first, second, third = [fingerprint for _, fingerprint, _ in seen]
+                own = [(key, kind) for key, _, kind in kept.seen if key.role == role]
+                assert own, "it may ask a model below this role, but the verdict itself stands under it"
+                assert all(kind in (Feedback, Metered[Feedback]) for _, kind in own)
+                assert all(key.role == role or key.role.startswith(f"{role}/") for key, _, _ in kept.seen)
+                seen.append([fingerprint for _, fingerprint, _ in kept.seen])
+            first, second, third = seen
             assert first == third != second
 
     anyio.run(main)
