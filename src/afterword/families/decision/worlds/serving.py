@@ -1,0 +1,55 @@
+"""The far side of a world in a process of its own: orders come in as lines of JSON, answers go out.
+
+Apart from the near side (`child`), so that what runs beside a library that may crash is small. The end of its input
+is its end, so it does not outlive its parent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol, TextIO
+
+
+class SyncWorld(Protocol):
+    """A world as its library has it: synchronous, one at a time."""
+
+    def reset(self) -> str: ...
+
+    def step(self, action: str) -> tuple[str, bool, bool, float]:
+        """The observation, whether the episode is over, whether it is won, and the grade."""
+        ...
+
+    def fingerprint(self) -> str: ...
+
+
+def serve(open_world: Callable[[Mapping[str, object]], SyncWorld]) -> None:
+    """Answers until the input ends; the first line holds the settings of the world."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints belongs into the log
+    try:
+        world = open_world(json.loads(sys.stdin.readline()))
+    except Exception as error:  # noqa: BLE001 - told to the parent, which raises it
+        _tell(answers, {"error": f"{type(error).__name__}: {error}", "missing": isinstance(error, ImportError)})
+        return
+    _tell(answers, {"ready": True})
+    for line in sys.stdin:
+        try:
+            _tell(answers, _answer(world, json.loads(line)))
+        except Exception as error:  # noqa: BLE001 - told to the parent, which raises it
+            _tell(answers, {"error": f"{type(error).__name__}: {error}"})
+
+
+def _answer(world: SyncWorld, order: Mapping[str, str]) -> dict[str, object]:
+    if order["do"] == "reset":
+        return {"observation": world.reset(), "done": False, "won": False, "reward": 0.0}
+    if order["do"] == "step":
+        observation, done, won, reward = world.step(order["action"])
+        return {"observation": observation, "done": done, "won": won, "reward": reward}
+    return {"fingerprint": world.fingerprint()}
+
+
+def _tell(answers: TextIO, answer: Mapping[str, object]) -> None:
+    print(json.dumps(answer), file=answers, flush=True)
