@@ -24,6 +24,7 @@ from afterword.models import (
     open_model,
     open_models,
 )
+from afterword.models.options import Lookup
 from afterword.models.recorded import RecordedCall, first_difference
 from afterword.models.recording_file import load_recording, read_headers
 from tests.models.doubles import ASK, KEY, options
@@ -123,6 +124,15 @@ async def test_positional_takes_calls_in_order_whatever_is_asked(tmp_path: Path)
         assert [(await model.complete(OTHER)).text for _ in range(2)] == ["0", "1"]
         with pytest.raises(RecordingMismatch):
             await model.complete(OTHER)
+
+
+@pytest.mark.parametrize("lookup", ["strict", "positional"])
+async def test_calls_that_were_used_before_are_left_out(lookup: Lookup) -> None:
+    calls = [RecordedCall(ASK, Reply(text, "stop", Usage(calls=1), "m")) for text in ("first", "second")]
+    model = RecordedModel([*calls, RecordedCall(OTHER, Reply("other", "stop", Usage(calls=1), "m"))], lookup=lookup)
+    model.skip([ASK])
+    assert (await model.complete(ASK)).text == "second"
+    assert (await model.complete(OTHER)).text == "other"
 
 
 async def test_a_whole_temperature_and_its_float_are_the_same_request(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from afterword.core.messages import FREE, Reply
 from afterword.core.records import Usage
 from afterword.errors import InputError, RateLimited, RecordingMismatch
 from afterword.models import ScriptedModel, open_models
-from afterword.models.script_file import load_script
+from afterword.models.script_file import Script, load_script
 from tests.models.doubles import ASK
 
 pytestmark = pytest.mark.anyio
@@ -106,3 +107,35 @@ def test_a_byte_order_mark_and_foreign_line_ends_do_no_harm(tmp_path: Path) -> N
     script = tmp_path / "replies.jsonl"
     script.write_bytes(b'\xef\xbb\xbf{"text": "a"}\r\n{"text": "b"}\r\n')
     assert load_script(script).name.endswith("replies.jsonl")
+
+
+def write_rows(file: Path, *rows: dict[str, object]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+async def test_a_script_by_task_gives_each_task_its_own_replies_in_the_order_of_the_file(tmp_path: Path) -> None:
+    rows = (
+        {"text": "a first", "task": "a"},
+        {"text": "b first", "task": "b"},
+        {"text": "for any"},
+        {"text": "a last", "task": "a", "role": "actor"},
+    )
+    script = Script(write_rows(tmp_path / "s.jsonl", *rows))
+    assert script.is_by_task
+    model = script.model(role="actor", task="a")
+    assert [(await model.complete(ASK)).text for _ in range(3)] == ["a first", "for any", "a last"]
+    assert (await script.model(role="actor", task="b").complete(ASK)).text == "b first"
+    assert (await script.model(role="actor", task="c").complete(ASK)).text == "for any"
+
+
+async def test_a_script_goes_on_behind_the_replies_that_were_given_before(tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "s.jsonl", {"text": "first"}, {"text": "second"})
+    assert (await Script(file).model(skip=1).complete(ASK)).text == "second"
+    assert not Script(file).is_by_task
+
+
+def test_a_task_without_a_reply_is_named(tmp_path: Path) -> None:
+    script = Script(write_rows(tmp_path / "s.jsonl", {"text": "first", "task": "a"}))
+    with pytest.raises(InputError, match="no reply for the task 'b'"):
+        script.model(task="b")

@@ -7,11 +7,12 @@ one file.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from afterword.core.messages import ChatRequest
 from afterword.core.protocols import Model
 from afterword.errors import InputError
 from afterword.models.limits import RequestLimits
@@ -20,6 +21,7 @@ from afterword.models.options import ModelOptions
 if TYPE_CHECKING:
     from afterword.models.local import LocalServer
     from afterword.models.recording import RecordingFile
+    from afterword.models.script_file import Script
 
 PROVIDERS = ("openai", "anthropic", "local", "scripted", "recorded")
 _DEFAULTS = ModelOptions()
@@ -75,18 +77,39 @@ class Models:
         self._stack = stack
         self._record = record
         self._recording: RecordingFile | None = None
+        self._scripts: dict[str, Script] = {}
         self._servers: dict[tuple[Path, int | None, int, bool], LocalServer] = {}
         self._limits: dict[tuple[str, str | None, int, int | None], RequestLimits] = {}
 
-    async def open(self, name: str, *, options: ModelOptions = _DEFAULTS, role: str | None = None) -> Model:
-        """A model for one role; `role` picks the replies of a script or a recording.
+    async def open(
+        self,
+        name: str,
+        *,
+        options: ModelOptions = _DEFAULTS,
+        role: str | None = None,
+        task: str | None = None,
+        used: Sequence[ChatRequest] = (),
+    ) -> Model:
+        """A model for one role; `role` and `task` pick the replies of a script or a recording.
+
+        `used` are requests that it answered before, in the run that is resumed: a script or a recording, which has
+        each reply once, goes on behind them.
 
         Raises:
             InputError: the name, a file or an option is wrong, or an extra is not installed.
             ModelFault: there is no key, or the local server does not start.
         """
         provider, rest = split_name(name)
-        model = await self._open(provider, name, rest, options, role)
+        model: Model
+        if provider == "scripted":
+            model = self.script(name).model(role=role, task=task, skip=len(used))
+        elif provider == "recorded":
+            from afterword.models.recording_file import load_recording
+
+            model = load_recording(Path(rest), role=role, lookup=options.lookup)
+            model.skip(used)
+        else:
+            model = await self._open(provider, name, rest, options)
         if self._record is None:
             return model
         from afterword.models.recording import Recording, RecordingFile
@@ -95,15 +118,19 @@ class Models:
             self._recording = self._stack.enter_context(RecordingFile(self._record))
         return Recording(model, self._recording, role=role)
 
-    async def _open(self, provider: str, name: str, rest: str, options: ModelOptions, role: str | None) -> Model:
-        if provider == "scripted":
-            from afterword.models.script_file import load_script
+    def script(self, name: str) -> Script:
+        """The script of a name like `scripted:FILE`, read once.
 
-            return load_script(Path(rest), role=role)
-        if provider == "recorded":
-            from afterword.models.recording_file import load_recording
+        Raises:
+            InputError: the file cannot be read, or a line is wrong.
+        """
+        from afterword.models.script_file import Script
 
-            return load_recording(Path(rest), role=role, lookup=options.lookup)
+        if name not in self._scripts:
+            self._scripts[name] = Script(Path(split_name(name)[1]))
+        return self._scripts[name]
+
+    async def _open(self, provider: str, name: str, rest: str, options: ModelOptions) -> Model:
         if provider == "anthropic":
             from afterword.models.anthropic_messages import open_anthropic
 

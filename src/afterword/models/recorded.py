@@ -61,6 +61,15 @@ class RecordedModel:
         """What the recorded model cost, so that a replayed budget ends where it did."""
         return self._price
 
+    def skip(self, requests: Iterable[ChatRequest]) -> None:
+        """Leaves out the calls that answered these requests before, e.g. in the run that is resumed."""
+        for request in requests:
+            first = next(iter(self._unused), None)
+            places = self._places.get(request_fingerprint(request))
+            place = first if self._lookup == "positional" else places.popleft() if places else None
+            if place is not None:
+                del self._unused[place]
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Gives the recorded reply.
 
