@@ -20,6 +20,7 @@ from afterword.core.events import Event, ModelCalled
 from afterword.core.messages import ChatRequest, Reply
 from afterword.core.protocols import EffectKey, Environment, EnvironmentStep, EventSink, Model, Recorder
 from afterword.core.records import Usage
+from afterword.core.rules import RULED_ROLE, with_rules
 from afterword.errors import BudgetExhausted, ReplayDiverged
 
 T = TypeVar("T")
@@ -28,6 +29,10 @@ ENVIRONMENT = "environment"
 """The role of a step in a world, which a replay takes again."""
 CLOCK = "clock"
 """The role of a clock reading. Nothing is paid for by one, so a recorder may keep it together with what follows."""
+
+
+Watch = Callable[[int, str, ChatRequest], None]
+"""Gets the trial and the role of a request."""
 
 
 class Clock(Protocol):
@@ -76,7 +81,7 @@ def fingerprint(*parts: object) -> str:
 
 def canonical(*parts: object) -> str:
     """Plain data and records as one JSON text, a list: equal values have equal texts. `fingerprint` is its hash."""
-    return json.dumps(parts, sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))
+    return _CANONICAL.encode(parts)
 
 
 def _plain(value: object) -> object:
@@ -87,6 +92,9 @@ def _plain(value: object) -> object:
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
     raise TypeError(f"a fingerprint takes plain data and records, found {type(value).__name__}")
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +118,15 @@ class Effects:
         budget: Budget,
         events: EventSink,
         clock: Clock,
+        rules: str = "",
     ) -> None:
         self.task = task
         self.arm = arm
         self.seed = seed
         self.trial = 0
         self.budget = budget
+        self.rules = rules
+        """What a person approved of other tasks' lessons: `complete` adds it to what the actor asks of its model."""
         self.usage: dict[str, Usage] = {}
         """What the current trial has used, by role."""
         self.total_usage: dict[str, Usage] = {}
@@ -127,6 +138,11 @@ class Effects:
         self._mark: float | None = None
         self._counts: dict[tuple[int, str], int] = {}
         self._path = ""
+        self._watch: Watch | None = None
+
+    def watch(self, watch: Watch | None) -> None:
+        """Has every request from now on shown to `watch`, also those that are answered from the record."""
+        self._watch = watch
 
     def begin_trial(self, number: int) -> None:
         """Moves on to a trial, or back to one: usage starts anew, counters go on so that no key comes twice."""
@@ -204,9 +220,13 @@ class Effects:
             BudgetExhausted: the call was not made, since the allowance could not carry it.
             ModelFault: no usable answer after the last try.
         """
+        if role == RULED_ROLE:
+            request = with_rules(request, self.rules)
         limit_s = self.budget.allowance.seconds
         if limit_s is not None and (elapsed_s := await self.elapsed_s()) >= limit_s:
             raise BudgetExhausted("time", limit_s, elapsed_s)
+        if self._watch is not None:
+            self._watch(self.trial, role, request)
         with self.budget.reserve(request_bound(request, model.price), model.name):
             reply = await self.effect(role, (model.name, request), lambda: model.complete(request), Reply)
             self._charge(role, reply.usage)

@@ -33,6 +33,7 @@ from afterword.core.protocols import (
 )
 from afterword.core.records import Outcome, Strategy, Task
 from afterword.core.reset import refuse_unresettable
+from afterword.core.rules import Rules
 from afterword.core.stopping import (
     MaxCalls,
     MaxCost,
@@ -65,6 +66,7 @@ class Reflexion:
         stop_on_repetition: whether repeated lessons and, unless the strategy is `retry`, repeated outputs end
             the loop.
         held_out: judges the passing or else the best output after the loop; nothing of it flows back.
+        rules: what a person approved of other tasks' lessons, for the actor's system prompt.
 
     Raises:
         InputError: the parts do not fit together.
@@ -86,20 +88,22 @@ class Reflexion:
         stop: Sequence[StopRule] = (),
         stop_on_repetition: bool = True,
         held_out: Evaluator | EvaluateFunction | None = None,
+        rules: Rules | None = None,
     ) -> None:
         _refuse_wrong_types(max_trials, allowance, memory, stop)
         if retire_after is not None and retire_after < 1:
             raise InputError(f"retire_after is a number of trials from 1, or None, found {retire_after!r}")
         self.strategy = _strategy(strategy, reflector is not None)
         self.allowance = allowance or Allowance()
+        self.rules = rules
         refuse_unresettable(actor)
-        rules = _rules(self.strategy, max_trials, self.allowance, stop_on_repetition)
+        stop_rules = _rules(self.strategy, max_trials, self.allowance, stop_on_repetition)
         self.parts = Parts(
             actor=as_actor(actor),
             evaluator=as_evaluator(evaluator),
             reflector=None if reflector is None else as_reflector(reflector),
             memory=SlidingWindow() if memory is None else memory,
-            stop=first_of(*rules, *stop),
+            stop=first_of(*stop_rules, *stop),
             strategy=self.strategy,
             held_out=None if held_out is None else as_evaluator(held_out),
             retire_after=retire_after,
@@ -136,6 +140,7 @@ class Reflexion:
             budget=Budget(self.allowance),
             events=NoEvents() if events is None else events,
             clock=SystemClock() if clock is None else clock,
+            rules="" if self.rules is None else self.rules.text_for(task),
         )
         return await run_loop(task, self.parts, effects)
 
