@@ -59,6 +59,7 @@ class Heard:
         self.again: list[str] = []
         self.outcomes: dict[str, Outcome] = {}
         self.earlier: list[str] = []
+        self.left_jobs: list[str] = []
 
     def begun(self, job: Job) -> EventSink:
         self.begun_jobs.append(job.task.id)
@@ -71,6 +72,9 @@ class Heard:
         self.outcomes[job.task.id] = outcome
         if earlier:
             self.earlier.append(job.task.id)
+
+    def left(self, job: Job) -> None:
+        self.left_jobs.append(job.task.id)
 
     @property
     def statuses(self) -> dict[str, str]:
@@ -98,10 +102,8 @@ def job(name: str, model: Model, *, trials: int = 3, opened: Callable[[], None] 
 
 async def test_every_job_comes_to_its_outcome_and_they_begin_in_order() -> None:
     heard, model = Heard(), SlowModel()
-    tally = await run_jobs(
-        (job(f"t{number}", model) for number in range(9)), at_once=4, record=Unrecorded(), listener=heard
-    )
-    assert (tally.ended, tally.not_begun) == (9, 0)
+    await run_jobs((job(f"t{number}", model) for number in range(9)), at_once=4, record=Unrecorded(), listener=heard)
+    assert heard.left_jobs == []
     assert heard.begun_jobs == [f"t{number}" for number in range(9)]
     assert set(heard.statuses.values()) == {"gave_up"}
     assert len(model.asked) == 27
@@ -162,6 +164,24 @@ async def test_one_failing_job_stops_no_other(error: Exception, kind: str) -> No
     fault = heard.outcomes["bad"].fault
     assert fault is not None
     assert fault.kind == kind
+
+
+async def test_the_caller_may_end_all_on_the_first_job_without_an_outcome() -> None:
+    def fail() -> None:
+        raise InputError("its tests are broken")
+
+    def refuse(job: Job, error: Exception) -> Outcome:
+        raise error
+
+    with pytest.raises(ExceptionGroup) as raised:
+        await run_jobs(
+            [job("bad", SlowModel(), opened=fail)],
+            at_once=1,
+            record=Unrecorded(),
+            listener=Heard(),
+            without_outcome=refuse,
+        )
+    assert raised.group_contains(InputError, match="its tests are broken")
 
 
 class FullDisk(Unrecorded):
@@ -279,7 +299,7 @@ async def test_nothing_is_begun_once_the_budget_of_the_run_is_used_up() -> None:
     model = SlowModel()
     budget = RunBudget(Allowance(calls=7))
     heard = Heard()
-    tally = await run_jobs(
+    await run_jobs(
         (job(f"t{number}", RunModel(model, budget)) for number in range(10)),
         at_once=2,
         record=Unrecorded(),
@@ -288,8 +308,8 @@ async def test_nothing_is_begun_once_the_budget_of_the_run_is_used_up() -> None:
     )
     assert len(model.asked) == 7
     assert budget.exhausted == StopReason.CALLS
-    assert tally.ended + tally.not_begun == 10
-    assert tally.not_begun >= 6
+    assert len(heard.outcomes) + len(heard.left_jobs) == 10
+    assert len(heard.left_jobs) >= 6
     stopped = [outcome for outcome in heard.outcomes.values() if outcome.stop_reason == StopReason.CALLS]
     assert [outcome.status for outcome in stopped] == ["gave_up"] * len(stopped)
     assert 1 <= len(stopped) <= 2

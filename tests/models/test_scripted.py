@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_a_byte_order_mark_and_foreign_line_ends_do_no_harm(tmp_path: Path) -> N
     assert load_script(script).name.endswith("replies.jsonl")
 
 
-def write_rows(file: Path, *rows: dict[str, object]) -> Path:
+def write_rows(file: Path, *rows: Mapping[str, object]) -> Path:
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
 

@@ -45,7 +45,8 @@ class RunRecord(Protocol):
     They raise `JournalFault` when what happens can no longer be kept.
     """
 
-    recorder: Recorder
+    @property
+    def recorder(self) -> Recorder: ...
 
     def events(self, sink: EventSink | None = None, *, arm: str, seed: int = 0) -> EventSink: ...
 
@@ -92,14 +93,9 @@ class Listener(Protocol):
         """A job has come to its outcome, or had come to it in an earlier session."""
         ...
 
-
-@dataclass(slots=True)
-class Tally:
-    """What a run of jobs came to."""
-
-    ended: int = 0
-    not_begun: int = 0
-    """Left when nothing more was to be begun, e.g. since the run's budget was used up."""
+    def left(self, job: Job) -> None:
+        """A job is not begun any more."""
+        ...
 
 
 async def run_jobs(
@@ -110,42 +106,57 @@ async def run_jobs(
     listener: Listener,
     may_begin: Callable[[], bool] = lambda: True,
     is_final: Callable[[Job, Outcome], bool] = lambda _job, _outcome: True,
-) -> Tally:
+    without_outcome: Callable[[Job, Exception], Outcome] | None = None,
+) -> None:
     """Works on jobs, `at_once` at a time, begun in their order; a job is made when there is room for it.
 
     What goes wrong with one job is its outcome (`faulted`) and stops no other. An outcome that is not final is told
     and not kept: a resumed run works on that job again.
+
+    Args:
+        jobs: taken one by one.
+        at_once: how many are worked on at a time.
+        record: where outcomes and effects are kept.
+        listener: told what happens.
+        may_begin: asked before each job; once it says no, the rest is left.
+        is_final: says of an outcome whether it is kept.
+        without_outcome: what is told of a job that raised instead of coming to an outcome; it may raise, which ends
+            the others.
 
     Raises:
         JournalFault: what happens can no longer be kept; all jobs are cancelled.
     """
     if at_once < 1:
         raise InputError(f"expected at least 1 job at a time, found {at_once}")
-    tally = Tally()
     source = iter(jobs)
-    work = _Work(record, listener, is_final)
+    work = _Work(record, listener, is_final, without_outcome or _without_outcome)
 
     async def worker() -> None:
         for job in source:
             if may_begin():
                 await work.on(job)
-                tally.ended += 1
             else:
-                tally.not_begun += 1
+                listener.left(job)
 
     async with anyio.create_task_group() as group:
         for _ in range(at_once):
             group.start_soon(worker)
-    return tally
 
 
 class _Work:
     """What is done with one job."""
 
-    def __init__(self, record: RunRecord, listener: Listener, is_final: Callable[[Job, Outcome], bool]) -> None:
+    def __init__(
+        self,
+        record: RunRecord,
+        listener: Listener,
+        is_final: Callable[[Job, Outcome], bool],
+        without_outcome: Callable[[Job, Exception], Outcome],
+    ) -> None:
         self._record = record
         self._listener = listener
         self._is_final = is_final
+        self._without_outcome = without_outcome
 
     async def on(self, job: Job) -> None:
         earlier = await self._record.outcome(job.task.id, arm=job.arm, seed=job.seed)
@@ -166,7 +177,7 @@ class _Work:
             except JournalFault:
                 raise
             except Exception as error:  # noqa: BLE001 - kept as this job's outcome; the others go on
-                return _without_outcome(job, error), False
+                return self._without_outcome(job, error), False
             fault = outcome.fault
             if fault is None or fault.kind != ReplayDiverged.__name__ or starts == _MOST_STARTS:
                 return outcome, True
@@ -177,9 +188,9 @@ class _Work:
             )
 
     async def _run(self, job: Job, sink: EventSink) -> Outcome:
-        events = self._record.events(sink, arm=job.arm, seed=job.seed)
         try:
             async with job.loop() as loop:
+                events = self._record.events(sink, arm=job.arm, seed=job.seed)
                 return await loop.run(
                     job.task, arm=job.arm, seed=job.seed, recorder=self._record.recorder, events=events
                 )
