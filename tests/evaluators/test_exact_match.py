@@ -114,7 +114,7 @@ def test_any_of_several_answers_passes() -> None:
 
 
 def test_the_grade_is_the_best_f1_and_the_feedback_names_no_known_answer() -> None:
-    feedback = judged(ExactMatch(("Richard Nixon", "Tricky Dick")), Trajectory("President Richard"))
+    feedback = judged(ExactMatch(("Richard Nixon", "Tricky Dick"), graded=True), Trajectory("President Richard"))
     assert feedback.score == pytest.approx(0.5)
     assert feedback.graded
     assert not feedback.passed
@@ -124,7 +124,7 @@ def test_the_grade_is_the_best_f1_and_the_feedback_names_no_known_answer() -> No
 
 
 def test_the_right_words_in_the_wrong_order_fail_with_a_score_below_that_of_a_pass() -> None:
-    feedback = judged(ExactMatch(("Richard Nixon",)), Trajectory("Nixon Richard"))
+    feedback = judged(ExactMatch(("Richard Nixon",), graded=True), Trajectory("Nixon Richard"))
     assert not feedback.passed
     assert 0.9 < feedback.score < 1
 
@@ -133,6 +133,11 @@ def test_the_right_words_in_the_wrong_order_fail_with_a_score_below_that_of_a_pa
 def test_an_attempt_without_an_answer_fails_whatever_is_known(evaluator: Evaluator) -> None:
     feedback = judged(evaluator, Trajectory(" ", end="step_limit"))
     assert (feedback.passed, feedback.score, feedback.reason) == (False, 0.0, "no_answer")
+
+
+def test_without_a_grade_a_wrong_answer_scores_nothing_however_near_it_is() -> None:
+    feedback = judged(ExactMatch(("Richard Nixon",)), Trajectory("President Richard Nixon"))
+    assert (feedback.passed, feedback.score, feedback.graded) == (False, 0.0, False)
 
 
 def test_a_long_wrong_answer_is_cut_visibly() -> None:

@@ -95,10 +95,13 @@ def strict_match(answer: str, gold: str) -> bool:
 class ExactMatch:
     """Passes an answer that matches one of those known, after the official normalisation.
 
-    The score of a wrong answer is its token F1. It is for reports: neither it nor a known answer stands in the message.
+    No known answer stands in the message: the loop learns right or wrong, as in the paper.
     """
 
     answers: tuple[str, ...]
+    graded: bool = False
+    """Whether the score of a wrong answer is its token F1 and not 0. It tells the loop more than right or wrong: by the
+    score lessons are retired and plateaus found."""
     check_ids: tuple[str, ...] = ()
 
     async def evaluate(self, context: EvaluateContext) -> Feedback:
@@ -107,7 +110,7 @@ class ExactMatch:
         Raises:
             InputError: there is no known answer.
         """
-        return await _judged(context, self.answers, exact_match)
+        return await _judged(context, self.answers, exact_match, graded=self.graded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +129,21 @@ class StrictMatch:
         return await _judged(context, self.answers, strict_match)
 
 
-async def _judged(context: EvaluateContext, answers: tuple[str, ...], matches: Callable[[str, str], bool]) -> Feedback:
+async def _judged(
+    context: EvaluateContext, answers: tuple[str, ...], matches: Callable[[str, str], bool], *, graded: bool = False
+) -> Feedback:
     if not answers:
         raise InputError(f"the task {context.task.id!r} has no known answer to compare with; give at least one")
     answer = context.trajectory.output
 
     async def judge() -> Feedback:
         if not answer.strip():
-            return _feedback(False, 0.0, "no_answer", "The attempt ended without an answer.")
+            return Feedback(False, 0.0, "exact", "no_answer", "The attempt ended without an answer.", graded=graded)
         if any(matches(answer, gold) for gold in answers):
-            return _feedback(True, 1.0, "ok", "")
-        grade = min(_HIGHEST_WRONG, max(token_f1(answer, gold).f1 for gold in answers))
+            return Feedback(True, 1.0, "exact", "ok", graded=graded)
+        grade = min(_HIGHEST_WRONG, max(token_f1(answer, gold).f1 for gold in answers)) if graded else 0.0
         shown = " ".join(cut(answer, _MAX_SHOWN).split())
-        return _feedback(False, grade, "failed", f"The answer {shown!r} is wrong.")
+        return Feedback(False, grade, "exact", "failed", f'The answer "{shown}" is wrong.', graded=graded)
 
-    request = (matches.__name__, answers, answer, context.trajectory.end)
+    request = (matches.__name__, answers, answer, graded)
     return await context.effects.effect(context.role, request, judge, Feedback)
-
-
-def _feedback(passed: bool, score: float, reason: str, message: str) -> Feedback:
-    return Feedback(passed, score, "exact", reason, message, graded=True)

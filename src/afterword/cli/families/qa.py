@@ -31,7 +31,8 @@ MEMORY = 3
 COT_TOKENS = 256
 STEP_TOKENS = 160
 MAX_STEPS = 6
-MATCHES = ("official", "strict")
+MATCHES = ("official", "f1", "strict")
+"""What passes: the official exact match, the same with F1 as the score of wrong answers, or the strict match."""
 
 
 class QuestionFamily:
@@ -81,7 +82,7 @@ def _how(sources: Sequence[str], settings: Settings) -> _How:
     mode = Mode(stated) if stated else None
     match = settings.text("match", "official")
     if match not in MATCHES:
-        raise InputError(f"--match takes {' or '.join(MATCHES)}, found {match!r}")
+        raise InputError(f"--match takes {', '.join(MATCHES)}, found {match!r}")
     react = mode is Mode.REACT
     for option in ("articles", "max_steps"):
         if settings.options.get(option) is not None and not react:
@@ -135,7 +136,7 @@ def _live(url: str) -> _Articles:
 def _item(question: Question, how: _How, settings: Settings) -> Item:
     mode = how.mode or (Mode.COT_CONTEXT if question.context else Mode.COT)
     task = question.task(mode)
-    evaluator: Evaluator = ExactMatch(question.answers)
+    evaluator: Evaluator = ExactMatch(question.answers, graded=how.match == "f1")
     held_out: Evaluator | None = StrictMatch(question.answers)
     told = "exact match, strict match held out"
     if how.match == "strict":
