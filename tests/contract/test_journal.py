@@ -12,7 +12,6 @@ import pytest
 
 from afterword import (
     Feedback,
-    Outcome,
     Reflexion,
     Reply,
     Task,
@@ -235,7 +234,8 @@ async def test_a_fork_goes_on_after_the_verdict_on_a_trial(journal: Journal) -> 
         await run.finish(outcome, arm="reflexion")
     fork = await journal.fork(run.id, at=("t", 2), lesson="Look at zero.")
     assert fork.spec.settings == {"a": 1}
-    assert (fork.fork is not None) and (fork.fork.run, fork.fork.trial, fork.fork.lesson) == (
+    assert fork.fork is not None
+    assert (fork.fork.run, fork.fork.trial, fork.fork.lesson) == (
         run.id,
         2,
         "Look at zero.",

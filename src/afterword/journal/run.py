@@ -113,7 +113,7 @@ class Run:
                 if table is tables.trials:
                     mine.append(table.c.number >= trial)
                 connection.execute(delete(table).where(*mine))
-            connection.execute(self.statements.note, note)
+            self.statements.note.insert(connection, [note])
 
         await self.writer.do(work)
         self._known[key] = number
@@ -194,7 +194,7 @@ class Run:
             "run": self.number,
             "unit": unit.number,
             "status": outcome.status,
-            "stop_reason": outcome.stop_reason,
+            "stop_reason": None if outcome.stop_reason is None else str(outcome.stop_reason),
             "best": None if outcome.best is None else outcome.best.number,
             "at": time.time(),
             "acceptance": None if outcome.acceptance is None else self._kept(outcome.acceptance, Acceptance),

@@ -1,52 +1,74 @@
-"""The inserts of a journal, built once for each database: the writer groups rows by them."""
+"""The inserts of a journal, put into the database's own words once: the writer groups rows by them.
+
+Building and checking a statement anew costs as much as carrying it out, and these are carried out all the time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Self
 
-from sqlalchemy import Executable
+from sqlalchemy import Connection, Table
 
 from afterword.journal import tables
 from afterword.journal.database import Database
 
+Row = Mapping[str, object]
+
+
+class Statement:
+    """An insert that may be repeated: a row that is there already is left, or some columns of it are renewed."""
+
+    def __init__(self, database: Database, table: Table, columns: tuple[str, ...] = (), updated: tuple[str, ...] = ()):
+        insert = database.upsert(table, *updated).values(dict.fromkeys(columns or [column.name for column in table.c]))
+        compiled = insert.compile(dialect=database.engine.dialect)
+        self._text = str(compiled)
+        self._in_order = itemgetter(*compiled.positiontup) if compiled.positiontup is not None else None
+
+    def insert(self, connection: Connection, rows: list[Row]) -> None:
+        """Inserts rows."""
+        if self._in_order is None:
+            connection.exec_driver_sql(self._text, [dict(row) for row in rows])
+        else:
+            connection.exec_driver_sql(self._text, [self._in_order(row) for row in rows])
+
+
+_JUDGED = ("passed", "score", "judged_at", "feedback", "lessons_shown")
+_TRIAL = ("end", "passed", "score", "feedback", "reflection", "lessons_shown", "usage", "trajectory")
+_OUTCOME = ("status", "stop_reason", "best", "at", "acceptance", "usage", "fault")
+_TRIAL_KEY = ("run", "unit", "number")
+
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """One insert for each table; all of them may be repeated."""
+    """One insert for each kind of row."""
 
-    effect: Executable
-    task: Executable
-    fingerprint: Executable
-    judged: Executable
+    effect: Statement
+    task: Statement
+    fingerprint: Statement
+    judged: Statement
     """A trial as far as it is known when it is judged."""
-    reflected: Executable
-    trial: Executable
+    reflected: Statement
+    """A trial that was judged, with its lesson."""
+    trial: Statement
     """A trial, complete."""
-    outcome: Executable
-    note: Executable
+    outcome: Statement
+    note: Statement
 
     @classmethod
     def of(cls, database: Database) -> Self:
-        upsert = database.upsert
-        judged = ("passed", "score", "feedback", "lessons_shown", "judged_at")
+        """The inserts in the words of this database."""
         return cls(
-            effect=upsert(tables.effects),
-            task=upsert(tables.tasks),
-            fingerprint=upsert(tables.fingerprints),
-            judged=upsert(tables.trials, *judged),
-            reflected=upsert(tables.trials, *judged, "reflection"),
-            trial=upsert(
-                tables.trials,
-                "end",
-                "passed",
-                "score",
-                "feedback",
-                "reflection",
-                "lessons_shown",
-                "usage",
-                "trajectory",
+            effect=Statement(database, tables.effects),
+            task=Statement(database, tables.tasks),
+            fingerprint=Statement(database, tables.fingerprints),
+            judged=Statement(database, tables.trials, (*_TRIAL_KEY, *_JUDGED), _JUDGED),
+            reflected=Statement(
+                database, tables.trials, (*_TRIAL_KEY, *_JUDGED, "reflection"), (*_JUDGED, "reflection")
             ),
-            outcome=upsert(tables.outcomes, "status", "stop_reason", "best", "at", "acceptance", "usage", "fault"),
-            note=upsert(tables.notes),
+            trial=Statement(database, tables.trials, (), _TRIAL),
+            outcome=Statement(database, tables.outcomes, (), _OUTCOME),
+            note=Statement(database, tables.notes),
         )

@@ -10,20 +10,20 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from afterword.errors import JournalFault
 from afterword.journal.database import Database
+from afterword.journal.statements import Row, Statement
 
 T = TypeVar("T")
-Row = Mapping[str, object]
 
 RECONNECT_S = 120.0
 """How long a server that is gone is waited for."""
@@ -44,11 +44,11 @@ class _Job(Generic[T]):
 class _Rows:
     """Rows for one statement, in order."""
 
-    statement: Executable
+    statement: Statement
     rows: list[Row] = field(default_factory=list)
 
 
-_Item = tuple[Executable, Row] | asyncio.Future[None] | _Job[object]
+_Item = tuple[Statement, Row] | asyncio.Future[None] | _Job[object]
 
 
 class Writer:
@@ -75,12 +75,12 @@ class Writer:
         """Does something every so often, also while there is nothing to write; None ends it."""
         self._beat, self._beat_every_s, self._beaten = beat, every_s, _now()
 
-    def ride(self, statement: Executable, row: Row) -> None:
+    def ride(self, statement: Statement, row: Row) -> None:
         """Has a row written along with the next one, or soon. An error shows with the next write."""
         with self._lock:
             self._items.append((statement, row))
 
-    async def write(self, statement: Executable, row: Row) -> None:
+    async def write(self, statement: Statement, row: Row) -> None:
         """Writes a row, and all that rode along; they are committed when this returns.
 
         Raises:
@@ -89,7 +89,7 @@ class Writer:
         waiter = self.written(statement, row)
         await waiter
 
-    def written(self, statement: Executable, row: Row) -> asyncio.Future[None]:
+    def written(self, statement: Statement, row: Row) -> asyncio.Future[None]:
         """Hands a row over at once; what is returned is done when it is committed."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._submit((statement, row), waiter)
@@ -163,7 +163,7 @@ class Writer:
 
         def work(connection: Connection) -> None:
             for group in rows:
-                connection.execute(group.statement, group.rows)
+                group.statement.insert(connection, group.rows)
 
         error = self._attempt(work)[1] if rows or self._is_beat_due() else self._known_fault()
         _settle([(waiter, None, error) for waiter in waiters])
@@ -221,7 +221,7 @@ class Writer:
                 pass  # it was broken before
 
 
-def _add(rows: list[_Rows], statement: Executable, row: Row) -> None:
+def _add(rows: list[_Rows], statement: Statement, row: Row) -> None:
     """One more row: with its like, whatever came between, since no table depends on another."""
     for group in rows:
         if group.statement is statement:
