@@ -35,9 +35,16 @@ def _questions() -> Family:
     return QuestionFamily()
 
 
+def _decision() -> Family:
+    from afterword.cli.families.decision import DecisionFamily
+
+    return DecisionFamily()
+
+
 _LOADERS: dict[str, Callable[[], Family]] = {
     "programming": _programming,
     "qa": _questions,
+    "decision": _decision,
 }
 FAMILIES = tuple(_LOADERS)
 

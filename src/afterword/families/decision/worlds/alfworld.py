@@ -18,6 +18,7 @@ from afterword.core.effects import fingerprint
 from afterword.core.protocols import EnvironmentStep
 from afterword.errors import InputError
 from afterword.families.decision.worlds.child import ChildWorld
+from afterword.files import json_lines
 
 Language = Literal["new", "old"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -164,7 +165,7 @@ def load_alfworld(
     chosen: Language = "old" if language == "old" else "new"
     rules = _old_rules(root) if chosen == "old" else None
     games = 0
-    for number, row in _rows(root / "index.jsonl"):
+    for number, row in json_lines(root / "index.jsonl"):
         if row.get("split") != split:
             continue
         if limit is not None and games == limit:
@@ -205,18 +206,6 @@ def _old_rules(root: Path) -> tuple[str, str]:
         raise InputError(
             f"the old language needs alfred.pddl and alfred.twl2 here: {error.strerror}", file=folder
         ) from None
-
-
-def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = None
-            if not isinstance(row, dict):
-                raise InputError("expected a JSON object", file=file, line=number)
-            yield number, row
 
 
 def _read_json(file: Path) -> dict[str, object]:

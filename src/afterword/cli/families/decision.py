@@ -1,0 +1,182 @@
+"""The decision family on the command line: ALFWorld, TextWorld Express, WebShop, and worlds of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from afterword.cli.families.interface import Bench, Item, Settings
+from afterword.core.effects import fingerprint
+from afterword.core.protocols import Evaluator, Model
+from afterword.core.reflexion import Reflexion
+from afterword.errors import InputError
+from afterword.evaluators.environment import EnvironmentSuccess, ModelWatch, StuckHeuristic, Watch, success_judge
+from afterword.families.decision.actor import MAX_STEPS, EnvironmentActor
+from afterword.families.decision.reflection import game_reflector
+from afterword.families.decision.tasks import ALFWORLD, EXPRESS, WEBSHOP, DecisionTask, SourceOptions, tasks_of
+from afterword.families.decision.worlds.textworld_express import java_problem
+from afterword.families.programming.benchmarks import data_folder
+
+MEMORY = 3
+"""As in the paper."""
+MAX_TOKENS = 100
+
+
+class Judge(StrEnum):
+    """Who says whether a trial reached its goal."""
+
+    ENVIRONMENT = "environment"
+    HEURISTIC = "heuristic"
+    MODEL = "model"
+
+
+class WatchName(StrEnum):
+    """Who ends a trial that is stuck."""
+
+    HEURISTIC = "heuristic"
+    MODEL = "model"
+    OFF = "off"
+
+
+_TOLD = {
+    Judge.ENVIRONMENT: "the world's own word",
+    Judge.HEURISTIC: "the stuck heuristic; the world's word held out",
+    Judge.MODEL: "a model's opinion; the world's word held out",
+}
+
+
+C = TypeVar("C", bound=StrEnum)
+
+
+class DecisionFamily:
+    """Goals in a world that is acted in step by step."""
+
+    name = "decision"
+    options = frozenset(
+        {"split", "language", "url", "tasks", "max_steps", "judge", "watch", "stuck_cycles", "stuck_actions"}
+    )
+    prompts = ("afterword.families.decision", "afterword.reflectors", "afterword.evaluators.model_judge")
+
+    def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]:
+        """The tasks of all sources, each made when it is asked for; where there is no end of them, the first one.
+
+        Raises:
+            InputError: a source, a file or an option is wrong.
+        """
+        how = _how(settings)
+        tasks = (task for source in sources for task in _tasks(source, settings))
+        for task in islice(tasks, settings.limit):
+            yield _item(task, how, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How trials are judged and ended."""
+
+    judge: Judge
+    watch: WatchName
+    heuristic: StuckHeuristic
+    max_steps: int | None
+
+
+def _how(settings: Settings) -> _How:
+    max_steps = settings.number("max_steps", MAX_STEPS)
+    if max_steps < 1:
+        raise InputError(f"--max-steps takes a number from 1, found {max_steps}")
+    return _How(
+        _choice(settings, "judge", Judge, Judge.ENVIRONMENT),
+        _choice(settings, "watch", WatchName, WatchName.HEURISTIC),
+        StuckHeuristic(_limit(settings, "stuck_cycles", 3), _limit(settings, "stuck_actions", 30)),
+        max_steps if settings.options.get("max_steps") is not None else None,
+    )
+
+
+def _choice(settings: Settings, name: str, kind: type[C], default: C) -> C:
+    text = settings.text(name, default)
+    if text not in list(kind):
+        raise InputError(f"--{name} takes {', '.join(kind)}, found {text!r}")
+    return kind(text)
+
+
+def _limit(settings: Settings, name: str, default: int) -> int | None:
+    """0 switches a part of the heuristic off."""
+    value = settings.number(name, default)
+    if value < 0:
+        raise InputError(f"--{name.replace('_', '-')} takes a number from 1, or 0 for no limit, found {value}")
+    return value or None
+
+
+def _tasks(source: str, settings: Settings) -> Iterator[DecisionTask]:
+    tasks = settings.text("tasks")
+    options = SourceOptions(
+        data_folder(settings.data) if source == ALFWORLD else None,
+        settings.text("split"),
+        settings.text("language"),
+        settings.text("url"),
+        Path(tasks) if tasks else None,
+    )
+    if source.startswith(f"{EXPRESS}:") and (problem := java_problem()):
+        raise InputError(problem)
+    found = tasks_of(source, options)
+    endless = source.split(":")[0] in (EXPRESS, WEBSHOP)
+    return islice(found, 1) if endless and settings.limit is None else found
+
+
+def _item(task: DecisionTask, how: _How, settings: Settings) -> Item:
+    max_steps = how.max_steps or task.max_steps or MAX_STEPS
+
+    @asynccontextmanager
+    async def loop(bench: Bench) -> AsyncIterator[Reflexion]:
+        world = task.world()
+        try:
+            actor = EnvironmentActor(
+                await bench.model("actor"),
+                world,
+                task.help,
+                task.examples,
+                max_steps,
+                await _opened_watch(how, bench),
+                bench.temperature("actor"),
+                settings.max_tokens or MAX_TOKENS,
+            )
+            yield await bench.reflexion(
+                actor,
+                await _evaluator(how, bench),
+                game_reflector,
+                held_out=None if how.judge is Judge.ENVIRONMENT else EnvironmentSuccess(),
+                memory=MEMORY,
+            )
+        finally:
+            await world.close()
+
+    return Item(
+        task.task,
+        f"{_TOLD[how.judge]}; at most {max_steps} steps",
+        fingerprint(task.fingerprint, how.judge, how.watch, asdict(how.heuristic), max_steps),
+        loop,
+    )
+
+
+async def _evaluator(how: _How, bench: Bench) -> Evaluator:
+    if how.judge is Judge.MODEL:
+        return success_judge(await _judging_model(bench))
+    return how.heuristic if how.judge is Judge.HEURISTIC else EnvironmentSuccess()
+
+
+async def _opened_watch(how: _How, bench: Bench) -> Watch | None:
+    if how.watch is WatchName.MODEL:
+        return ModelWatch.of(await _judging_model(bench))
+    return how.heuristic if how.watch is WatchName.HEURISTIC else None
+
+
+async def _judging_model(bench: Bench) -> Model:
+    """The reflector's model, as it sees the trial from outside anyway."""
+    model, actor = await bench.model("reflector"), await bench.model("actor")
+    if model.name == actor.name:
+        bench.warn(f"{model.name} judges its own trials; --reflector-model names another one")
+    return model
