@@ -11,7 +11,7 @@ from rich.text import Text
 
 from afterword.cli.text import counted, findings, money, plain, shortened
 from afterword.core import events
-from afterword.core.records import Acceptance, Feedback, Outcome, Reflection, StopReason, Trial, Usage
+from afterword.core.records import Acceptance, Feedback, Leak, Outcome, Reflection, StopReason, Trial, Usage
 from afterword.families.programming.own_tests import OwnTest
 from afterword.models.options import RetryNotice
 
@@ -71,6 +71,9 @@ class Display:
                 self._working("held-out check")
             case events.AcceptanceReached():
                 self._accepted(event.acceptance)
+            case events.Leaked():
+                self.rest()
+                self._leaked(event.leaks)
             case events.RunEnded():
                 self.rest()
                 self._ended(event.outcome)
@@ -158,6 +161,11 @@ class Display:
         mark, style = ("✓", "green") if acceptance.passed else ("✗", "red")
         counts = f"{acceptance.checks_passed}/{acceptance.checks_total} held-out checks"
         self._line(f"{mark} {counts}  ({acceptance.trust})", style=style)
+
+    def _leaked(self, leaks: Sequence[Leak]) -> None:
+        where = ", ".join(dict.fromkeys(f"{leak.where} of trial {leak.trial}" for leak in leaks))
+        shown = shortened(leaks[0].text, 80)
+        self._line(f"warning: held-out text was seen before the end ({where}), e.g. {shown}", style="yellow")
 
     def _ended(self, outcome: Outcome) -> None:
         status = Text(outcome.status, style=f"bold {_COLOURS.get(outcome.status, 'red')}")

@@ -48,6 +48,7 @@ def outcome_json(outcome: Outcome, own_tests: Sequence[OwnTest] = ()) -> dict[st
         "fault": None
         if outcome.fault is None
         else {"kind": outcome.fault.kind, "message": outcome.fault.message, "trial": outcome.fault.trial},
+        **({"leaks": [asdict(leak) for leak in outcome.leaks]} if outcome.leaks else {}),
         **({"own_tests": written} if written else {}),
     }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from afterword.core.records import Acceptance, FaultRecord, Feedback, Outcome, Reflection, StopReason, Usage
+from afterword.core.records import Acceptance, FaultRecord, Feedback, Leak, Outcome, Reflection, StopReason, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,14 @@ class AcceptanceReached:
 
 
 @dataclass(frozen=True, slots=True)
+class Leaked:
+    """Held-out text stood in lessons or prompts."""
+
+    task: str
+    leaks: tuple[Leak, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
     """The loop is over."""
 
@@ -110,6 +118,7 @@ Event = (
     | Stopped
     | Faulted
     | AcceptanceReached
+    | Leaked
     | RunEnded
 )
 

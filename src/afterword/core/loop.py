@@ -12,11 +12,13 @@ from afterword.core import events
 from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
 from afterword.core.judging import accept, best_of, evaluate, prepare, status_of
+from afterword.core.leaks import LeakAudit
 from afterword.core.lessons import digests_of, to_retire
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
 from afterword.core.records import (
     Acceptance,
     FaultRecord,
+    Leak,
     Outcome,
     Reflection,
     StopReason,
@@ -50,18 +52,23 @@ async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
     stopped: StopReason | None = None
     acceptance: Acceptance | None = None
     fault: FaultRecord | None = None
+    leaks: tuple[Leak, ...] = ()
     effects.emit(events.RunStarted(task.id, parts.strategy))
+    audit = LeakAudit(task, parts.held_out, parts.evaluator, effects)
     try:
         stopped = await _run_trials(task, parts, effects, trials)
         effects.emit(events.Stopped(task.id, effects.trial, stopped))
+        audit.close()  # what is asked from here on may hold held-out text
         if parts.held_out is not None and (best := best_of(trials)) is not None:
             acceptance = await accept(task, best, parts.held_out, effects)
+        leaks = audit.leaks(trials)
     except Fault as error:
         fault = record_of(error, effects.trial)
         effects.emit(events.Faulted(task.id, fault))
     best = best_of(trials)
     status = status_of(best, acceptance, fault is not None)
-    outcome = Outcome(task.id, status, stopped, best, tuple(trials), acceptance, dict(effects.total_usage), fault)
+    usage = dict(effects.total_usage)
+    outcome = Outcome(task.id, status, stopped, best, tuple(trials), acceptance, usage, fault, leaks)
     effects.emit(events.RunEnded(task.id, outcome))
     return outcome
 

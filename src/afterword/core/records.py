@@ -257,6 +257,16 @@ class FaultRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Leak:
+    """Held-out text that was found where the agent could see it."""
+
+    trial: int
+    where: str
+    """`lesson`, or the role whose prompt held it."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run of the loop on one task came to."""
 
@@ -271,6 +281,8 @@ class Outcome:
     usage: Mapping[str, Usage]
     """By role, of all trials and of one that could not be finished."""
     fault: FaultRecord | None = None
+    leaks: tuple[Leak, ...] = ()
+    """Held-out text in lessons or prompts, looked for after the loop: the acceptance may be worth less than it says."""
 
     @property
     def passed(self) -> bool:

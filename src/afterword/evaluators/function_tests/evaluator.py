@@ -10,6 +10,7 @@ from afterword.core.records import Feedback, Limits
 from afterword.errors import BadTests, NoTests
 from afterword.evaluators.function_tests.pool import JudgePool
 from afterword.evaluators.function_tests.suite import Suite
+from afterword.evaluators.function_tests.telling import check_texts
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class FunctionTests:
     @property
     def check_ids(self) -> tuple[str, ...]:
         return self.suite.check_ids
+
+    def check_texts(self) -> tuple[str, ...]:
+        """What would give the checks away, for the leak audit."""
+        return check_texts(self.suite)
 
     async def evaluate(self, context: EvaluateContext) -> Feedback:
         """The verdict.

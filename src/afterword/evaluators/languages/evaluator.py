@@ -22,6 +22,11 @@ class LanguageTests:
     def check_ids(self) -> tuple[str, ...]:
         return self.suite.check_ids
 
+    def check_texts(self) -> tuple[str, ...]:
+        """What would give the checks away, for the leak audit: their names and the lines that assert."""
+        lines = [line.strip() for line in self.suite.tests.text.splitlines()]
+        return (*self.check_ids, *[line for line in lines if "assert" in line and self.suite.entry_point in line][:500])
+
     async def evaluate(self, context: EvaluateContext) -> Feedback:
         """The verdict. Raises SandboxFault where none could be reached."""
         source = context.trajectory.output

@@ -1,0 +1,148 @@
+"""The leak audit: after the loop, held-out text is looked for in every lesson and in every prompt that was sent.
+
+The types keep a held-out verdict from flowing back; they cannot keep a task's author from quoting a held-out test in
+a lesson, an agent from reading the file it stands in, or a visible check from printing it. This looks at the result. A
+model may also guess a case by itself, so what is found is told and changes no verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from afterword.core.bounds import cut
+from afterword.core.effects import Effects, canonical
+from afterword.core.events import Leaked
+from afterword.core.messages import ChatRequest
+from afterword.core.protocols import Evaluator
+from afterword.core.records import Leak, Reflection, Task, Trial
+from afterword.errors import ComponentFault
+
+MAX_LEAKS = 20
+_MAX_KEPT_CHARS = 4_000_000
+_LEAST_CHARS = 10
+"""Shorter texts are found everywhere."""
+_NAME = re.compile(r"[\w:.\[\]-]+")
+_NUMBERED = re.compile(r"(?:case|check|module|test):?\W*[L\d]*\Z")
+"""Ids that say nothing: `case:7`, `check:L12`."""
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """An evaluator that can say what its checks are, for the audit alone: names, assertions, labelled cases.
+
+    Where it judges the loop, these texts are allowed in prompts; where it is held out, they are not.
+    """
+
+    def check_texts(self) -> Sequence[str]: ...
+
+
+def check_texts(evaluator: Evaluator | None) -> tuple[str, ...]:
+    """What an evaluator says of its checks; nothing where it says nothing."""
+    return tuple(evaluator.check_texts()) if isinstance(evaluator, Telling) else ()
+
+
+@dataclass(slots=True)
+class Asked:
+    """The lines of all prompts of a run, each once, with where it stood first."""
+
+    lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    chars: int = 0
+
+    def add(self, trial: int, role: str, request: ChatRequest) -> None:
+        """Keeps the lines of a request that are new, as long as there is room."""
+        for message in request.messages:
+            for line in message.content.splitlines():
+                if line not in self.lines and self.chars < _MAX_KEPT_CHARS:
+                    self.lines[line] = (trial, role)
+                    self.chars += len(line)
+
+
+class LeakAudit:
+    """Looks on while the loop runs, where the held-out check says what would give it away; else it does nothing."""
+
+    def __init__(self, task: Task, held_out: Evaluator | None, visible: Evaluator, effects: Effects) -> None:
+        self._task = task
+        self._held_out = held_out
+        self._visible = visible
+        self._effects = effects
+        self._asked = Asked()
+        if callable(getattr(held_out, "check_texts", None)):
+            effects.watch(self._asked.add)
+
+    def close(self) -> None:
+        """Looks no longer: the loop has stopped."""
+        self._effects.watch(None)
+
+    def leaks(self, trials: Sequence[Trial]) -> tuple[Leak, ...]:
+        """What was found, told as an event too.
+
+        Raises:
+            ComponentFault: an evaluator could not say what its checks are.
+        """
+        try:
+            held_out, allowed = check_texts(self._held_out), check_texts(self._visible)
+        except Exception as error:
+            raise ComponentFault("evaluator", error) from error
+        leaks = find_leaks(self._task, trials, self._asked, held_out, allowed)
+        if leaks:
+            self._effects.emit(Leaked(self._task.id, leaks))
+        return leaks
+
+
+def find_leaks(
+    task: Task, trials: Sequence[Trial], asked: Asked, held_out: Sequence[str], allowed: Sequence[str]
+) -> tuple[Leak, ...]:
+    """Where text of the held-out checks stood that neither the task nor the `allowed` texts hold."""
+    known = [task.instructions, canonical(task.inputs), *map(str, task.inputs.values()), *allowed]
+    sought = _sought(held_out, known)
+    if not sought:
+        return ()
+    lessons = ((lesson.trial, "lesson", lesson.text) for trial in trials for lesson in _lessons(trial))
+    prompts = ((trial, role, line) for line, (trial, role) in asked.lines.items())
+    found: dict[tuple[str, str], Leak] = {}
+    for trial, where, text in (*lessons, *prompts):
+        for needle in _held_by(text, sought):
+            found.setdefault((where, needle), Leak(trial, where, cut(needle, 200)))
+            if len(found) == MAX_LEAKS:
+                return tuple(found.values())
+    return tuple(found.values())
+
+
+def _lessons(trial: Trial) -> Iterator[Reflection]:
+    if trial.reflection is not None:
+        yield trial.reflection
+    yield from trial.digests
+
+
+def _sought(held_out: Iterable[str], known: Sequence[str]) -> list[str]:
+    """What would give a held-out check away, the longest first."""
+    shown, squeezed = "\n".join(known), "\n".join(map(_squeeze, known))
+    needles = {text.strip() for text in held_out if len(_squeeze(text)) >= _LEAST_CHARS and not _NUMBERED.match(text)}
+    fresh = [needle for needle in needles if not _stands_in(needle, shown, squeezed)]
+    return sorted(fresh, key=lambda needle: (-len(needle), needle))
+
+
+def _held_by(text: str, sought: Sequence[str]) -> list[str]:
+    """The needles in a text; a part of one that is found as a whole is not found again."""
+    squeezed = _squeeze(text)
+    if len(squeezed) < _LEAST_CHARS:
+        return []
+    found: list[str] = []
+    for needle in sought:
+        if _stands_in(needle, text, squeezed) and not any(needle in longer for longer in found):
+            found.append(needle)
+    return found
+
+
+def _stands_in(needle: str, text: str, squeezed: str) -> bool:
+    if _NAME.fullmatch(needle):
+        return needle in text and re.search(rf"(?<!\w){re.escape(needle)}(?!\w)", text) is not None
+    return _squeeze(needle) in squeezed
+
+
+def _squeeze(text: str) -> str:
+    """Text in which spacing and the kind of quotation marks do not count."""
+    return re.sub(r"\s+", "", text).replace('"', "'")
