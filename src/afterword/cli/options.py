@@ -53,6 +53,14 @@ AllowWeakIsolation = Annotated[
     bool, typer.Option("--allow-weak-isolation", help="Run programs even where a hostile one cannot be kept in.")
 ]
 Jobs = Annotated[int | None, typer.Option(help="Verdicts at a time. [one a processor]")]
+JournalPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--journal",
+        metavar="PATH|URL",
+        help="Where runs are kept: a file or postgresql://HOST/NAME. [below the user's data folder]",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
 

@@ -21,7 +21,9 @@ Row = Mapping[str, object]
 class Statement:
     """An insert that may be repeated: a row that is there already is left, or some columns of it are renewed."""
 
-    def __init__(self, database: Database, table: Table, columns: tuple[str, ...] = (), updated: tuple[str, ...] = ()):
+    def __init__(
+        self, database: Database, table: Table, columns: tuple[str, ...] = (), updated: tuple[str, ...] = ()
+    ) -> None:
         insert = database.upsert(table, *updated).values(dict.fromkeys(columns or [column.name for column in table.c]))
         compiled = insert.compile(dialect=database.engine.dialect)
         self._text = str(compiled)
