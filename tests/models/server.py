@@ -31,14 +31,16 @@ class Served:
 
 @dataclass(frozen=True)
 class Http:
-    """An answer. `drip_s` is the time between two bytes, `cut` resets the connection in the middle of the body, and
-    `hang` never answers. With `only_with`, a request without that field gets the last answer instead.
+    """An answer. It begins after `wait_s`, `drip_s` is the time between two bytes, `cut` resets the connection in the
+    middle of the body, and `hang` never answers. With `only_with`, a request without that field gets the last answer
+    instead.
     """
 
     status: int = 200
     body: bytes = b""
     headers: tuple[tuple[str, str], ...] = ()
     content_type: str = "application/json"
+    wait_s: float = 0.0
     drip_s: float = 0.0
     cut: bool = False
     hang: bool = False
@@ -160,6 +162,7 @@ async def _answer(writer: asyncio.StreamWriter, answer: Http, closing: asyncio.E
     if answer.hang:
         await closing.wait()
         return False
+    await asyncio.sleep(answer.wait_s)
     lines = [f"HTTP/1.1 {answer.status} X", f"Content-Length: {len(answer.body)}"]
     if answer.content_type:
         lines.append(f"Content-Type: {answer.content_type}")
