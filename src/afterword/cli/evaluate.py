@@ -13,11 +13,11 @@ import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.in_order import in_order
 from afterword.cli.jsonl import Row, field, read_rows, row_id
 from afterword.cli.text import findings, shortened
 from afterword.core.records import Feedback, Limits
 from afterword.errors import Fault, InputError
+from afterword.experiments.in_order import in_order
 
 if TYPE_CHECKING:
     from afterword.evaluators.function_tests import JudgePool

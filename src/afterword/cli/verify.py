@@ -16,9 +16,10 @@ import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.in_order import in_order
 from afterword.cli.text import shortened
 from afterword.core.records import Feedback
+from afterword.errors import InputError
+from afterword.experiments.in_order import in_order
 
 if TYPE_CHECKING:
     from afterword.evaluators.function_tests import JudgePool
@@ -28,21 +29,38 @@ DIFFERS = 1
 
 
 def verify(
-    benchmark: Annotated[str, typer.Argument(help="humaneval, humaneval+, mbpp, mbpp+ or quixbugs.")],
+    benchmark: Annotated[str, typer.Argument(help="humaneval, humaneval+, mbpp, mbpp+, quixbugs or alfworld.")],
     data: Annotated[Path | None, typer.Option(help="The folder with the published files. [AFTERWORD_DATA]")] = None,
     jobs: options.Jobs = None,
     limit: Annotated[int | None, typer.Option(help="At most so many tasks.")] = None,
     ids: Annotated[str | None, typer.Option(help="Only these tasks, separated by commas.")] = None,
+    split: Annotated[str | None, typer.Option(help="Of alfworld: valid_seen or valid_unseen. [valid_unseen]")] = None,
+    language: Annotated[str | None, typer.Option(help="Of alfworld: new, or old as in the paper. [new]")] = None,
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge a benchmark's reference programs.
+    """Judge a benchmark's reference programs, or play the walkthroughs of its games.
 
     The exit code is 1 unless the right ones pass and the wrong ones fail.
     """
     from afterword.families.programming.benchmarks import benchmark_named, data_folder, load_benchmark
 
     chosen = None if ids is None else [one.strip() for one in ids.split(",") if one.strip()]
+    if benchmark.strip().lower() == "alfworld":
+        from afterword.cli.verify_games import verify_alfworld
+
+        won = verify_alfworld(
+            data_folder(data),
+            split=split,
+            language=language,
+            jobs=options.jobs_of(jobs),
+            limit=limit,
+            ids=chosen,
+            as_json=as_json,
+        )
+        return 0 if won else DIFFERS
+    if split is not None or language is not None:
+        raise InputError("--split and --language are of alfworld; leave them out")
     named = benchmark_named(benchmark)
     tasks = load_benchmark(benchmark, data_folder(data), limit=limit, ids=chosen)
     tally = Tally(as_json)
