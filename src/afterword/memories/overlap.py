@@ -15,9 +15,14 @@ _COMMON = frozenset(_WORDS.split())
 
 def overlap(one: str, other: str) -> float:
     """The share of their telling words that both have, from 0 to 1 (Dice); 0 where one has none."""
-    ours, theirs = _telling(one), _telling(other)
-    return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0
+    return shared(telling_words(one), telling_words(other))
 
 
-def _telling(text: str) -> frozenset[str]:
+def telling_words(text: str) -> frozenset[str]:
+    """What is left of a lesson without numbers, ids and the words that every lesson has."""
     return frozenset(normalise(text).split()) - _COMMON
+
+
+def shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """The overlap of telling words that are at hand already, as when many lessons are compared."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
