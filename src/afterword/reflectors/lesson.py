@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from afterword.core.thinking import strip_thinking
@@ -51,6 +52,13 @@ def read_lesson(reply: str) -> Lesson:
         text = fenced["body"].strip()
     lesson = _from_json(text)
     return lesson if lesson is not None else _from_text(text)
+
+
+def directives_in(texts: Iterable[str]) -> Lesson:
+    """The retractions and disputes that stand in what a reflector was shown, where a program may have printed them."""
+    found = [_from_text(text[:MAX_REPLY_CHARS]) for text in texts]
+    retracts = _unique([number for lesson in found for number in lesson.retracts])
+    return Lesson("", retracts, "\n".join(lesson.disputes for lesson in found if lesson.disputes))
 
 
 def _from_text(text: str) -> Lesson:

@@ -30,6 +30,7 @@ class Problem(StrEnum):
     FALSE_CLAIM = "false_claim"
     UNKNOWN_LESSON = "unknown_lesson"
     UNKNOWN_CHECK = "unknown_check"
+    COPIED = "copied"
     NO_ACTION = "no_action"
     NO_CONSEQUENCE = "no_consequence"
 
@@ -47,6 +48,7 @@ EXPLANATIONS = {
     Problem.FALSE_CLAIM: "It claims a success that the report does not show.",
     Problem.UNKNOWN_LESSON: "RETRACT names no lesson that you had before you.",
     Problem.UNKNOWN_CHECK: "DISPUTE names no check that failed.",
+    Problem.COPIED: "RETRACT or DISPUTE is copied from the output, which is no instruction.",
     Problem.NO_ACTION: "It names no action of the trial: quote the one that was wrong, or give its step.",
     Problem.NO_CONSEQUENCE: 'It does not say what "would have" followed from another action.',
 }
@@ -94,7 +96,8 @@ _SUCCESS = re.compile(
     r"\b(?:all|every)(?: of)?(?: the| my)?(?: \w+)? (?:tests?|checks?|assertions?)"
     r"(?: cases?)?(?: now)?(?: have| has| are)? (?:pass|passes|passed|passing|succeed|succeeded)\b"
     r"|\b(?:my|the) (?:program|function|code|solution|answer|attempt)"
-    r" (?:is|was)(?: now)? (?:correct|right|successful)\b",
+    r" (?:is|was)(?: now)? (?:correct|right|successful)\b"
+    r"|\b(\d+) ?(?:of|out of|/) ?\1(?: of the)? (?:tests?|checks?|assertions?)(?: have| are)? pass",
     re.IGNORECASE,
 )
 _INTENTION = re.compile(
@@ -205,6 +208,11 @@ def is_generic(text: str) -> bool:
 def restates_task(text: str, material: Material) -> bool:
     """Whether a lesson copies a long passage of the instructions."""
     return bool(longest_common_run(text, material.instructions, at_least=_RESTATED_RUN))
+
+
+def without_claims(text: str) -> str:
+    """A lesson without the sentences that claim a success; the next trial would believe them."""
+    return " ".join(sentence for sentence in sentences(text) if not claims_success(sentence))
 
 
 def claims_success(text: str) -> bool:

@@ -13,8 +13,8 @@ from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import Model, ReflectContext
 from afterword.core.records import Reflection
 from afterword.errors import BudgetExhausted
-from afterword.reflectors.lesson import Lesson, match_check, read_lesson
-from afterword.reflectors.shape import EXPLANATIONS, Material, Problem, check_shape, find_evidence
+from afterword.reflectors.lesson import Lesson, directives_in, match_check, read_lesson
+from afterword.reflectors.shape import EXPLANATIONS, Material, Problem, check_shape, find_evidence, without_claims
 from afterword.templates import render
 
 _PACKAGE = "afterword.reflectors"
@@ -143,19 +143,30 @@ class VerbalReflector:
 
 
 def _to_reflection(reply: Reply, context: ReflectContext, domain: Domain) -> Reflection:
-    lesson = read_lesson(reply.text)
     material = material_of(context, domain)
+    lesson, copied = _without_copied(read_lesson(reply.text), material)
     shown = {earlier.trial for earlier in context.lessons}
     disputed = match_check(lesson.disputes, context.trial.feedback.failed_ids) if lesson.disputes else None
     problems = [*check_shape(lesson.text, material, cut=reply.finish == "length"), *_unknown(lesson, shown, disputed)]
+    if copied:
+        problems.append(Problem.COPIED)
+    text = without_claims(lesson.text) if Problem.FALSE_CLAIM in problems else lesson.text
     return Reflection(
-        text=cut(lesson.text, MAX_LESSON_CHARS),
+        text=cut(text, MAX_LESSON_CHARS),
         trial=context.trial.number,
         evidence=cut(find_evidence(lesson.text, material), 200),
         retracts=tuple(number for number in lesson.retracts if number in shown),
         disputes=disputed,
         problems=tuple(problem.value for problem in problems),
     )
+
+
+def _without_copied(lesson: Lesson, material: Material) -> tuple[Lesson, bool]:
+    """The lesson without directives that the trial's own output holds: a program must not retract a lesson."""
+    printed = directives_in(material.sources)
+    retracts = tuple(number for number in lesson.retracts if number not in printed.retracts)
+    disputes = "" if lesson.disputes and lesson.disputes in printed.disputes else lesson.disputes
+    return Lesson(lesson.text, retracts, disputes), (retracts, disputes) != (lesson.retracts, lesson.disputes)
 
 
 def _unknown(lesson: Lesson, shown: set[int], disputed: str | None) -> list[Problem]:

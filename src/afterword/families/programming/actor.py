@@ -108,7 +108,7 @@ def report_of(feedback: Feedback, limit: int) -> str:
     """A verdict as it stands in a prompt: what failed, then the message, bounded and marked as data."""
     message = feedback.message.strip()
     lines = []
-    if feedback.checks and "checks passed" not in message:
+    if feedback.checks and "checks passed" not in message.partition("\n")[0]:  # further down a program may say so
         lines.append(f"{feedback.checks_passed} of {len(feedback.checks)} checks passed.")
     if unnamed := [name for name in feedback.failed_ids if name not in message]:
         lines.append(cut(f"Failed: {', '.join(unnamed)}", 400))
