@@ -25,6 +25,19 @@ WriterModel = Annotated[str | None, typer.Option("--test-writer-model", help="An
 WriterTemperature = Annotated[
     str | None, typer.Option("--test-writer-temperature", help="Of the test writer: 0 to 2, or none. [0.2]")
 ]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", help="The model that judges by judge.md; another than the actor's.")
+]
+JudgeTemperature = Annotated[
+    str | None, typer.Option("--judge-temperature", help="Of the judge: 0 to 2, or none. [0; several votes: 0.7]")
+]
+JudgeVotes = Annotated[int | None, typer.Option("--judge-votes", help="Replies of the judge; most of them decide. [1]")]
+RulesFile = Annotated[
+    Path | None, typer.Option("--rules", help="Accepted rules of `afterword lessons`, for the actor's system prompt.")
+]
+RulesLimit = Annotated[
+    int | None, typer.Option("--rules-limit", help="At most so many a task, the most similar. [all]")
+]
 Price = Annotated[str | None, typer.Option(help="IN,OUT in USD per million tokens, where the price is not known.")]
 CallTimeout = Annotated[float, typer.Option(help="Most seconds of one model call.")]
 RequestsPerMinute = Annotated[int | None, typer.Option(help="Most model calls a minute.")]

@@ -35,10 +35,14 @@ class ModelChoice:
     reflector_temperature: str | None = None
     test_writer_model: str | None = None
     test_writer_temperature: str | None = None
+    judge_model: str | None = None
+    judge_temperature: str | None = None
     price: str | None = None
     timeout_s: float = 300.0
     requests_per_minute: int | None = None
     threads: int | None = None
+    concurrency: int = 8
+    """Most requests to one model at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,15 @@ class Roles:
     actor: Role
     reflector: Role
     test_writer: Role
+    judge: Role
+    """Of tasks that a model judges by a rubric."""
     warning: str | None = None
     """What a person should know before money is spent."""
 
     def named(self, role: str) -> Role:
         """The role of this name."""
         roles = {"actor": self.actor, "reflector": self.reflector, "test_writer": self.test_writer}
+        roles["judge"] = self.judge
         roles["memory"] = self.reflector
         return roles[role]
 
@@ -76,7 +83,8 @@ def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryN
     actor_name = choice.model or default_model_name()
     reflector_name = choice.reflector_model or actor_name
     writer_name = choice.test_writer_model or actor_name
-    providers = [split_name(name)[0] for name in (actor_name, reflector_name, writer_name)]
+    judge_name = choice.judge_model or actor_name
+    providers = [split_name(name)[0] for name in (actor_name, reflector_name, writer_name, judge_name)]
     sampled = strategy is Strategy.RETRY
     temperature = _temperature("--temperature", choice.temperature, SAMPLING_TEMPERATURE if sampled else 0.0)
     # The address and the key are the actor's provider's if it takes any; another one finds its own in the environment.
@@ -96,6 +104,11 @@ def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryN
             _options(choice, on_retry, addressed=providers[2] == addressed),
             _temperature("--test-writer-temperature", choice.test_writer_temperature, WRITER_TEMPERATURE),
         ),
+        judge=Role(
+            judge_name,
+            _options(choice, on_retry, addressed=providers[3] == addressed),
+            _temperature("--judge-temperature", choice.judge_temperature, 0.0),
+        ),
         warning=warning,
     )
 
@@ -108,6 +121,7 @@ def _options(choice: ModelChoice, on_retry: Callable[[RetryNotice], None] | None
         requests_per_minute=choice.requests_per_minute,
         price=_price(choice.price),
         threads=choice.threads,
+        concurrency=choice.concurrency,
         on_retry=on_retry,
     )
 

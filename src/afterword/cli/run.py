@@ -33,6 +33,11 @@ def run(
     own_tests: options.OwnTests = False,
     test_writer_model: options.WriterModel = None,
     test_writer_temperature: options.WriterTemperature = None,
+    judge_model: options.JudgeModel = None,
+    judge_temperature: options.JudgeTemperature = None,
+    judge_votes: options.JudgeVotes = None,
+    rules: options.RulesFile = None,
+    rules_limit: options.RulesLimit = None,
     max_trials: options.MaxTrials = 4,
     memory: options.MemorySize = None,
     memory_kind: options.KindOfMemory = MemoryKind.WINDOW,
@@ -78,6 +83,8 @@ def run(
         reflector_temperature=reflector_temperature,
         test_writer_model=test_writer_model,
         test_writer_temperature=test_writer_temperature,
+        judge_model=judge_model,
+        judge_temperature=judge_temperature,
         price=price,
         timeout_s=timeout_s,
         requests_per_minute=requests_per_minute,
@@ -96,7 +103,12 @@ def run(
         seed=seed,
         ask=ask,
         allow_weak_isolation=allow_weak_isolation,
-        options={"own_tests": True} if own_tests else {},
+        rules=rules,
+        rules_limit=rules_limit,
+        options={
+            **({"own_tests": True} if own_tests else {}),
+            **({"judge_votes": judge_votes} if judge_votes is not None else {}),
+        },
     )
     console = Console(stderr=as_json)
     written: list[OwnTest] = []

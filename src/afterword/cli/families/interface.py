@@ -54,6 +54,10 @@ class Settings:
     """The folder with published benchmarks."""
     limit: int | None = None
     """At most so many tasks, the first ones."""
+    rules: Path | None = None
+    """A file of rules for the actor's system prompt; the accepted ones count."""
+    rules_limit: int | None = None
+    """At most so many rules a task, the most similar ones."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """The options of the family that were stated, by their names with underscores."""
 
@@ -63,9 +67,12 @@ class Settings:
             ("--memory", self.memory),
             ("--max-tokens", self.max_tokens),
             ("--limit", self.limit),
+            ("--rules-limit", self.rules_limit),
         ):
             if value is not None and value < 1:
                 raise InputError(f"{option} takes a number from 1, found {value}")
+        if self.rules_limit is not None and self.rules is None:
+            raise InputError("--rules-limit says how many of the rules are shown; give --rules FILE too")
         if self.ask and not self.strategy.reflects:
             raise InputError(f"--ask is about lessons, and the strategy {self.strategy} has none; choose another one")
         if self.patience is not None and self.min_gain is None:

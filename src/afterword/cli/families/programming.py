@@ -15,6 +15,7 @@ from afterword.core.effects import fingerprint
 from afterword.core.protocols import Evaluator
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
+from afterword.evaluators.model_judge import ModelJudge, same_model_warning
 from afterword.families.programming.actor import ProgramActor
 from afterword.families.programming.benchmarks import benchmark_tasks, data_folder, is_benchmark
 from afterword.families.programming.command_task import told_judges
@@ -25,13 +26,15 @@ from afterword.families.programming.task_rows import read_tasks
 MEMORY = 1
 """As in the paper."""
 MAX_TOKENS = 1024
+JUDGE_SAMPLING = 0.7
+"""The temperature of a judge with several votes."""
 
 
 class ProgrammingFamily:
     """Programs judged by tests, by a command, or by a person."""
 
     name = "programming"
-    options = frozenset({"own_tests"})
+    options = frozenset({"own_tests", "judge_votes"})
     prompts = ("afterword.families.programming", "afterword.reflectors")
 
     def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]:
@@ -60,6 +63,10 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
     own = _has_own_tests(task, settings)
     by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
     visible, held_out = told_judges(task)
+    if task.rubric is not None:
+        visible = f"judged by {roles.judge.name}"
+    elif settings.models.judge_model or settings.options.get("judge_votes"):
+        raise InputError(f"no model judges the task {task.task.id!r}; add judge.md, or leave out --judge-model")
 
     @asynccontextmanager
     async def loop(bench: Bench) -> AsyncIterator[Reflexion]:
@@ -92,6 +99,7 @@ def _fingerprint(task: ProgrammingTask, own: bool) -> str:
         str(task.python or ""),
         task.held_out_asked,
         own,
+        task.rubric,
     )
 
 
@@ -100,7 +108,9 @@ def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
     wanted = settings.flag("own_tests")
     if wanted and task.command is not None:
         raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
-    own = wanted or (task.visible is None and task.native is None and task.command is None)
+    if wanted and task.rubric is not None:
+        raise InputError("a model judges this task by judge.md; leave out --own-tests")
+    own = wanted or not (task.visible or task.native or task.command or task.rubric)
     if not own and (settings.models.test_writer_model or settings.models.test_writer_temperature):
         raise InputError("the task has visible checks, so no model writes any; add --own-tests to have it so")
     language = task.task.inputs.get("language")
@@ -113,4 +123,16 @@ async def _evaluator(judging: Judging, bench: Bench) -> Evaluator:
     """What the loop is judged by: the task's own checks, or tests that a model writes."""
     if judging.visible is not None:
         return judging.visible
+    if judging.task.rubric is not None:
+        return await _judge(judging.task.rubric, bench)
     return judging.own_tests(await bench.model("test_writer"), bench.temperature("test_writer"), bench.tests_written)
+
+
+async def _judge(rubric: str, bench: Bench) -> ModelJudge:
+    """The model that judges by the rubric of a task."""
+    model, actor = await bench.model("judge"), await bench.model("actor")
+    if (warning := same_model_warning(model.name, actor.name)) is not None:
+        bench.warn(warning)
+    votes = bench.settings.number("judge_votes", 1)
+    stated = votes == 1 or bench.settings.models.judge_temperature is not None
+    return ModelJudge(model, rubric, votes, bench.temperature("judge") if stated else JUDGE_SAMPLING)

@@ -220,6 +220,8 @@ def told_judges(task: ProgrammingTask) -> tuple[str, str]:
     visible = held_out = ""
     if task.command is not None:
         visible = f"judged by {task.command.command.strip().splitlines()[0]!r}"
+    elif task.rubric is not None:
+        visible = "judged by a model"
     elif (suite := task.visible or task.native) is not None:
         count = len(suite.check_ids)
         visible = f"{count} visible check{'' if count == 1 else 's'}"

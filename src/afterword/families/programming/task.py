@@ -41,6 +41,8 @@ class ProgrammingTask:
     """The visible checks where program and tests are in another language than Python; `visible` is None then."""
     held_out_native: LanguageSuite | None = None
     """The held-out checks in that language."""
+    rubric: str | None = None
+    """What a model judges the program by; `visible` is None then."""
 
     @property
     def checks(self) -> Suite:

@@ -17,6 +17,7 @@ from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import Suite, split
 from afterword.evaluators.function_tests.source import parse
+from afterword.evaluators.model_judge import read_rubric_text
 from afterword.families.programming.case_file import read_cases
 from afterword.families.programming.command_task import command_inputs, read_commands, refuse_two_judges
 from afterword.families.programming.examples_in_statement import examples_suite
@@ -31,6 +32,7 @@ __all__ = ["ProgrammingTask", "load_task_folder"]
 
 _VISIBLE = ("visible_tests.py", "visible_cases.jsonl")
 _HELD_OUT = ("held_out_tests.py", "held_out_cases.jsonl")
+RUBRIC = "judge.md"
 
 
 def load_task_folder(path: Path) -> ProgrammingTask:
@@ -42,16 +44,18 @@ def load_task_folder(path: Path) -> ProgrammingTask:
     _refuse_no_folder(path)
     file = path / "task.toml"
     stated = read_task_file(file)
+    rubric = _read_rubric(path, stated)
     if stated.language != "python" and stated.check is None:
         return load_language_task(path, stated)
     _refuse_misnamed(path)
     visible_file, held_out_file = _find(path, _VISIBLE), _find(path, _HELD_OUT)
     commands = read_commands(stated, file, partial(line_of, read_text(file, "").split("\n")))
     refuse_two_judges(stated, file, visible_file, held_out_file)
-    if visible_file is None and commands.visible is None:
+    judged = visible_file is not None or commands.visible is not None or rubric is not None
+    if not judged:
         _refuse_unread(path)
     visible = None if visible_file is None else _read_suite(visible_file, stated)
-    if visible is None and commands.visible is None:
+    if not judged:
         visible = examples_suite(stated.instructions, stated.entry_point, stated.signature, file)
     held_out = None if held_out_file is None else _read_suite(held_out_file, stated)
     if stated.split is not None:
@@ -75,7 +79,23 @@ def load_task_folder(path: Path) -> ProgrammingTask:
         command=commands.visible,
         held_out_command=commands.held_out,
         held_out_asked=stated.held_out == "ask",
+        rubric=rubric,
     )
+
+
+def _read_rubric(path: Path, stated: TaskFile) -> str | None:
+    """The rubric that a model judges by, if the folder has one; it is the only visible judge then."""
+    file = path / RUBRIC
+    if not file.exists():
+        return None
+    other = next((name for name in _VISIBLE if (path / name).exists()), None)
+    if stated.check is not None:
+        other = "[check] in task.toml"
+    if stated.language != "python":
+        other = f"checks in {stated.language}"
+    if other is not None:
+        raise InputError(f"a model judges by this rubric, and there are {other} besides; keep one of them", file=file)
+    return read_rubric_text(file)
 
 
 def _refuse_split(path: Path, visible: Path | None, held_out: Path | None) -> None:
