@@ -85,16 +85,20 @@ class AlfworldGame:
         """Changes with every byte that the game is made of."""
         return fingerprint(self.content(), self.language)
 
-    def open(self) -> AlfworldWorld:
-        """The world of this game; nothing is started before its first reset."""
-        return AlfworldWorld(self)
+    def open(self, host: ChildWorld | None = None) -> AlfworldWorld:
+        """The world of this game; nothing is started before its first reset.
+
+        `host` is a process that has played other games; it is left open when this world is closed.
+        """
+        return AlfworldWorld(self, host)
 
 
 class AlfworldWorld:
     """A game of ALFWorld as an environment: its process, and its texts without what says nothing."""
 
-    def __init__(self, game: AlfworldGame) -> None:
+    def __init__(self, game: AlfworldGame, host: ChildWorld | None = None) -> None:
         self._game = game
+        self._host = host
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._child: ChildWorld | None = None
 
@@ -107,13 +111,13 @@ class AlfworldWorld:
             WorldFault: the game broke.
         """
         if self._child is None:
-            self._child = self._start()
+            self._child = await self._start()
         return _TASK_LINE.sub("", _WELCOME.sub("", await self._child.reset())).strip()
 
     async def step(self, action: str) -> EnvironmentStep:
         """One command; case and a full stop at its end do not matter."""
         if self._child is None:
-            self._child = self._start()
+            self._child = await self._start()
         command = " ".join(action.lower().split()).removesuffix(".")
         answer = await self._child.step(command or "look")
         observation = answer.observation.strip()
@@ -124,25 +128,32 @@ class AlfworldWorld:
     async def fingerprint(self) -> str:
         """A hash of the facts that hold in the game."""
         if self._child is None:
-            self._child = self._start()
+            self._child = await self._start()
         return await self._child.fingerprint()
 
     async def close(self) -> None:
         """Ends the game."""
-        if self._child is not None:
+        if self._child is not None and self._child is not self._host:
             await self._child.close()
-            self._child = None
+        self._child = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
 
-    def _start(self) -> ChildWorld:
+    async def _start(self) -> ChildWorld:
         file = self._game.file
         if self._game.rules is not None:
             self._folder = tempfile.TemporaryDirectory(prefix="afterword-game-")
             file = Path(self._folder.name) / "game.tw-pddl"
             file.write_text(json.dumps(self._game.content()), encoding="utf-8")
-        return ChildWorld(_CHILD, {"file": str(file)}, name=f"the game {self._game.id}", package="alfworld")
+        child = self._host or game_process(f"the game {self._game.id}")
+        await child.open({"file": str(file)})
+        return child
+
+
+def game_process(name: str) -> ChildWorld:
+    """A process that plays games one after the other; it is started with its first one."""
+    return ChildWorld(_CHILD, {}, name=name, package="alfworld")
 
 
 def load_alfworld(

@@ -42,6 +42,16 @@ class ChildWorld:
         self._answers: BufferedByteReceiveStream | None = None
         self._log: IO[bytes] | None = None
 
+    async def open(self, settings: Mapping[str, object]) -> None:
+        """Makes this the world of other settings, in the same process where there is one.
+
+        Raises:
+            WorldFault: the child broke or gave no answer in time.
+        """
+        self._settings = settings
+        if self._child is not None:
+            await self._ask({"do": "open", "settings": settings})
+
     async def reset(self) -> str:
         """The first observation.
 

@@ -37,7 +37,12 @@ def serve(open_world: Callable[[Mapping[str, object]], SyncWorld]) -> None:
     _tell(answers, {"ready": True})
     for line in sys.stdin:
         try:
-            _tell(answers, _answer(world, json.loads(line)))
+            order = json.loads(line)
+            if order["do"] == "open":
+                world = open_world(order["settings"])
+                _tell(answers, {"ready": True})
+            else:
+                _tell(answers, _answer(world, order))
         except Exception as error:  # noqa: BLE001 - told to the parent, which raises it
             _tell(answers, {"error": f"{type(error).__name__}: {error}"})
 
