@@ -37,7 +37,7 @@ MOST_TITLE_BYTES = 255
 _MOST_PAGES = 64
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _LONGEST_WAIT_S = 60.0
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[\"“'(A-Z0-9À-Þ])")
+_SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”']))\s+(?=[\"“'(A-ZÀ-Þ])")
 _ILLEGAL = re.compile(r"[#<>\[\]|{}\x00-\x1f\x7f]")
 
 
