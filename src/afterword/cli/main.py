@@ -15,7 +15,22 @@ from typing import Annotated, Never
 import typer
 
 from afterword._version import __version__
-from afterword.cli import audit_tests, check, doctor, evaluate, extract, model, new, rescore, run, verify
+from afterword.cli import (
+    audit_tests,
+    check,
+    doctor,
+    evaluate,
+    export,
+    extract,
+    journal_cmd,
+    model,
+    new,
+    rescore,
+    run,
+    runs,
+    show,
+    verify,
+)
 from afterword.cli.text import plain
 from afterword.core.faults import first_of_group
 from afterword.errors import AfterwordError, InputError
@@ -41,6 +56,10 @@ app.command("audit-tests")(audit_tests.audit_tests)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)
+app.command("runs")(runs.runs)
+app.command("show")(show.show)
+app.command("export")(export.export)
+app.add_typer(journal_cmd.app, name="journal")
 app.add_typer(model.app, name="model")
 
 

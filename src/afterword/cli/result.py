@@ -29,7 +29,7 @@ def outcome_json(outcome: Outcome, own_tests: Sequence[OwnTest] = ()) -> dict[st
         "trust": None if best is None else best.feedback.trust,
         "isolation": None if best is None else best.feedback.isolation or None,
         "best_trial": None if best is None else best.number,
-        "trials": [_trial_json(trial) for trial in outcome.trials],
+        "trials": [trial_json(trial) for trial in outcome.trials],
         "acceptance": None
         if acceptance is None
         else {
@@ -53,7 +53,8 @@ def outcome_json(outcome: Outcome, own_tests: Sequence[OwnTest] = ()) -> dict[st
     }
 
 
-def _trial_json(trial: Trial) -> dict[str, object]:
+def trial_json(trial: Trial) -> dict[str, object]:
+    """A trial as plain data."""
     feedback = trial.feedback
     reflection = trial.reflection
     return {

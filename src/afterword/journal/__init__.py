@@ -2,6 +2,7 @@
 
 from afterword.journal.database import DEFAULT_NAME, default_place
 from afterword.journal.journal import Journal, open_journal
+from afterword.journal.maintenance import Findings, Sizes, compact_journal
 from afterword.journal.positional import PositionalRecorder, RecordedRow
 from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.run import Run
@@ -9,6 +10,7 @@ from afterword.journal.run import Run
 __all__ = [
     "DEFAULT_NAME",
     "EffectRow",
+    "Findings",
     "ForkPoint",
     "Journal",
     "Note",
@@ -17,8 +19,10 @@ __all__ = [
     "Run",
     "RunSpec",
     "RunSummary",
+    "Sizes",
     "TaskSummary",
     "TrialRow",
+    "compact_journal",
     "default_place",
     "open_journal",
 ]

@@ -5,13 +5,12 @@ Nobody waits for these rows: all that stands in them comes again when the record
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from afterword.core.events import Evaluated, Event, Reflected, TrialStarted
 from afterword.core.protocols import EventSink
-from afterword.core.records import Feedback, Reflection
-from afterword.journal.encoding import encode
+from afterword.core.records import Trajectory, Trial
 from afterword.journal.unit import Unit
 
 if TYPE_CHECKING:
@@ -26,41 +25,29 @@ class JournalEvents:
         self._arm = arm
         self._seed = seed
         self._sink = sink
-        self._judged: dict[str, dict[str, object]] = {}
+        self._judged: dict[str, Trial] = {}
+        self._shown: dict[str, tuple[int, ...]] = {}
 
     def emit(self, event: Event) -> None:
         """Notes what an event says about a trial."""
         match event:
             case TrialStarted():
-                self._unit(event.task).lessons_shown[event.trial] = event.lessons
+                self._shown[event.task] = event.lessons
             case Evaluated():
-                self._evaluated(event)
+                trial = Trial(event.trial, Trajectory(""), event.feedback, None, self._shown.pop(event.task, ()))
+                self._judged[event.task] = trial
+                unit = self._unit(event.task)
+                row = self._run.trial_row(unit, trial, complete=False, judged_at=unit.last_asked)
+                self._run.writer.ride(self._run.statements.judged, row)
             case Reflected():
-                if (row := self._judged.get(event.task)) is not None:
-                    row = {**row, "reflection": self._clean(event.reflection, Reflection)}
-                    self._run.writer.ride(self._run.statements.reflected, row)
+                if (judged := self._judged.pop(event.task, None)) is not None:
+                    trial = replace(judged, reflection=event.reflection)
+                    row = self._run.trial_row(self._unit(event.task), trial, complete=False)
+                    self._run.writer.ride(self._run.statements.trial, row)
             case _:
                 pass
         if self._sink is not None:
             self._sink.emit(event)
-
-    def _evaluated(self, event: Evaluated) -> None:
-        unit = self._unit(event.task)
-        row: dict[str, object] = {
-            "run": self._run.number,
-            "unit": unit.number,
-            "number": event.trial,
-            "passed": event.feedback.passed,
-            "score": event.feedback.score,
-            "judged_at": unit.last_asked,
-            "feedback": self._clean(event.feedback, Feedback),
-            "lessons_shown": json.dumps(unit.lessons_shown.pop(event.trial, ())),
-        }
-        self._judged[event.task] = row
-        self._run.writer.ride(self._run.statements.judged, row)
-
-    def _clean(self, value: Feedback | Reflection, kind: type[Feedback | Reflection]) -> str:
-        return self._run.secrets.struck_out(encode(value, kind)[0])
 
     def _unit(self, task: str) -> Unit:
         return self._run.unit(task, self._arm, self._seed)

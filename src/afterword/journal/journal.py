@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,10 +23,11 @@ from sqlalchemy import Connection, Update, insert, select, update
 from afterword._version import __version__
 from afterword.core.records import Outcome
 from afterword.errors import JournalFault, RunBusy
-from afterword.journal import forking, lease, reading, tables
+from afterword.journal import forking, lease, maintenance, reading, tables
 from afterword.journal.database import Database, open_database
 from afterword.journal.ids import new_id
 from afterword.journal.lease import Holder, holder_of, myself
+from afterword.journal.maintenance import Findings
 from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.run import Opened, Run
 from afterword.journal.secrets import Secrets, secrets_of_environment
@@ -93,11 +94,19 @@ class Journal:
         await self._take(number)
         return await self._open(number, resumed=True)
 
-    async def fork(self, run: str | None, at: tuple[str, int], lesson: str | None = None) -> Run:
+    async def fork(
+        self,
+        run: str | None,
+        at: tuple[str, int],
+        lesson: str | None = None,
+        *,
+        fingerprints: Mapping[str, str] | None = None,
+    ) -> Run:
         """Begins a run with what another one did on a task up to the verdict on a trial; 0 is before the first.
 
         From there the task goes on by itself: the lesson of that trial is drawn anew, or is the given one, which
-        `Run.fork` carries. Other tasks are no part of the new run.
+        `Run.fork` carries. Other tasks are no part of the new run. `fingerprints` are those of the tasks, models and
+        code that it goes on with; None: those of the other run.
 
         Raises:
             InputError: there is no such run, task or trial.
@@ -107,6 +116,8 @@ class Journal:
         def work(connection: Connection) -> int:
             parent = reading.find_run(connection, run, self.where)
             name, spec, _ = reading.spec_of(connection, parent)
+            if fingerprints is not None:
+                spec = replace(spec, fingerprints=fingerprints)
             point = ForkPoint(name, task, trial, lesson)
             forking.refuse_missing(connection, parent, point)
             number = self._insert_run(connection, spec, point)
@@ -154,11 +165,11 @@ class Journal:
                 yield task
                 after = place
 
-    async def trials(self, run: str | None) -> AsyncIterator[TrialRow]:
-        """The trials of a run, task by task."""
+    async def trials(self, run: str | None, *, task: str | None = None) -> AsyncIterator[TrialRow]:
+        """The trials of a run, or of one of its tasks, task by task."""
         number = await self._find(run)
         after = (-1, -1)
-        while piece := await self._writer.do(partial(reading.trial_rows, run=number, after=after)):
+        while piece := await self._writer.do(partial(reading.trial_rows, run=number, after=after, task=task)):
             for place, trial in piece:
                 yield trial
                 after = place
@@ -178,15 +189,29 @@ class Journal:
                     yield effect
                     after = place
 
-    async def outcomes(self, run: str | None) -> AsyncIterator[tuple[TaskSummary, Outcome]]:
-        """What the finished tasks of a run came to."""
+    async def outcomes(self, run: str | None, *, task: str | None = None) -> AsyncIterator[tuple[TaskSummary, Outcome]]:
+        """What the finished tasks of a run, or one of them, came to."""
         number = await self._find(run)
         after = -1
         while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            for after, summary in piece:
-                read = partial(reading.outcome, run=number, unit=after, task=summary.task)
+            for after, summary in piece:  # noqa: B007 - the last place is where the next piece begins
+                if task not in (None, summary.task):
+                    continue
+                read = partial(reading.outcome, run=number, unit=after)
                 if (outcome := await self._writer.do(read)) is not None:
                     yield summary, outcome
+
+    async def check(self) -> Findings:
+        """Reads all of the journal and says what is wrong in it."""
+        remote = self._database.remote
+        runs, problems = await self._writer.do(lambda connection: maintenance.look_over(connection, remote))
+        effects = 0
+        after = (-1, -1, -1)
+        while piece := await self._writer.do(partial(maintenance.look_over_effects, after=after)):
+            effects += len(piece)
+            problems += [problem for _, problem in piece if problem is not None]
+            after = piece[-1][0]
+        return Findings(runs, effects, tuple(problems))
 
     async def close(self) -> None:
         """Writes what is left, lets go of the runs and closes the database."""

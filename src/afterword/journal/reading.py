@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlalchemy import Connection, Row, case, func, select, tuple_
 
-from afterword.core.records import (
-    Acceptance,
-    FaultRecord,
-    Feedback,
-    Outcome,
-    Reflection,
-    StopReason,
-    Trajectory,
-    Trial,
-    Usage,
-)
+from afterword.core.records import Outcome, Trial, Usage
 from afterword.errors import InputError
 from afterword.journal import tables
 from afterword.journal.encoding import decode
@@ -39,7 +29,7 @@ def find_run(connection: Connection, name: str | None, where: str) -> int:
     query = select(columns.run, columns.id)
     if name is None:
         latest = connection.execute(
-            query.where(columns.finished.is_(False)).order_by(columns.started.desc(), columns.run.desc()).limit(1)
+            query.where(columns.finished.is_(False)).order_by(columns.run.desc()).limit(1)
         ).first()
         if latest is None:
             raise InputError(
@@ -91,7 +81,7 @@ def notes_of(connection: Connection, run: int) -> tuple[Note, ...]:
 
 def summaries(connection: Connection) -> list[RunSummary]:
     """All runs, the latest first."""
-    rows = connection.execute(select(tables.runs).order_by(tables.runs.c.started.desc(), tables.runs.c.run.desc()))
+    rows = connection.execute(select(tables.runs).order_by(tables.runs.c.run.desc()))
     return [summary(connection, row.run, row) for row in rows.all()]
 
 
@@ -194,8 +184,10 @@ def task_summaries(connection: Connection, run: int, after: int, most: int = PIE
     ]
 
 
-def trial_rows(connection: Connection, run: int, after: tuple[int, int]) -> list[tuple[tuple[int, int], TrialRow]]:
-    """The next trials of a run, each with its place."""
+def trial_rows(
+    connection: Connection, run: int, after: tuple[int, int], task: str | None = None
+) -> list[tuple[tuple[int, int], TrialRow]]:
+    """The next trials of a run, or of one of its tasks, each with its place."""
     trials, tasks = tables.trials, tables.tasks
     query = (
         select(trials, tasks.c.task, tasks.c.arm, tasks.c.seed)
@@ -204,21 +196,13 @@ def trial_rows(connection: Connection, run: int, after: tuple[int, int]) -> list
         .order_by(trials.c.unit, trials.c.number)
         .limit(PIECE)
     )
+    if task is not None:
+        query = query.where(tasks.c.task == task)
     return [((row.unit, row.number), _trial_row(row)) for row in connection.execute(query)]
 
 
 def _trial_row(row: Row[tuple[object, ...]]) -> TrialRow:
-    return TrialRow(
-        row.task,
-        row.arm,
-        row.seed,
-        row.number,
-        decode(row.feedback, Feedback),
-        None if row.reflection is None else decode(row.reflection, Reflection),
-        tuple(json.loads(row.lessons_shown)),
-        None if row.trajectory is None else decode(row.trajectory, Trajectory),
-        None if row.usage is None else decode(row.usage, dict[str, Usage]),
-    )
+    return TrialRow(row.task, row.arm, row.seed, decode(row.trial, Trial), row.complete)
 
 
 def effect_rows(
@@ -262,35 +246,14 @@ def _effect_row(row: Row[tuple[object, ...]]) -> EffectRow:
     )
 
 
-def outcome(connection: Connection, run: int, unit: int, task: str) -> Outcome | None:
+def outcome(connection: Connection, run: int, unit: int) -> Outcome | None:
     """What a task came to, put together from its rows; None if it is not finished."""
     columns = tables.outcomes.c
-    row = connection.execute(select(tables.outcomes).where(columns.run == run, columns.unit == unit)).first()
-    if row is None:
+    query = select(columns.outcome, columns.best).where(columns.run == run, columns.unit == unit)
+    if (row := connection.execute(query).first()) is None:
         return None
     mine = tables.trials.c
-    query = select(tables.trials).where(mine.run == run, mine.unit == unit).order_by(mine.number)
-    trials = tuple(_trial(trial) for trial in connection.execute(query))
+    texts = connection.execute(select(mine.trial).where(mine.run == run, mine.unit == unit).order_by(mine.number))
+    trials = tuple(decode(text, Trial) for text in texts.scalars())
     best = next((trial for trial in trials if trial.number == row.best), None)
-    usage: Mapping[str, Usage] = decode(row.usage, dict[str, Usage])
-    return Outcome(
-        task,
-        row.status,
-        None if row.stop_reason is None else StopReason(row.stop_reason),
-        best,
-        trials,
-        None if row.acceptance is None else decode(row.acceptance, Acceptance),
-        usage,
-        None if row.fault is None else decode(row.fault, FaultRecord),
-    )
-
-
-def _trial(row: Row[tuple[object, ...]]) -> Trial:
-    return Trial(
-        row.number,
-        decode(row.trajectory, Trajectory),
-        decode(row.feedback, Feedback),
-        None if row.reflection is None else decode(row.reflection, Reflection),
-        tuple(json.loads(row.lessons_shown)),
-        decode(row.usage, dict[str, Usage]),
-    )
+    return replace(decode(row.outcome, Outcome), trials=trials, best=best)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from afterword.core.records import Feedback, Reflection, Trajectory, Usage
+from afterword.core.records import Trial, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,14 @@ class TaskSummary:
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A trial as it is kept. What is not known before the task has ended is None."""
+    """A trial as it is kept."""
 
     task: str
     arm: str
     seed: int
-    number: int
-    feedback: Feedback
-    reflection: Reflection | None
-    lessons_shown: tuple[int, ...]
-    trajectory: Trajectory | None
-    usage: Mapping[str, Usage] | None
+    trial: Trial
+    complete: bool
+    """The task has ended. Before that the trial's trajectory and usage stand in the effects only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, delete, update
 
 from afterword.core.protocols import EventSink, Recorder
-from afterword.core.records import Acceptance, FaultRecord, Feedback, Outcome, Reflection, Trajectory, Trial, Usage
+from afterword.core.records import Outcome, Trial
 from afterword.errors import RunChanged
 from afterword.journal import reading, tables
 from afterword.journal.encoding import encode
@@ -82,7 +81,7 @@ class Run:
         number = self._known.get(UnitKey(task, arm, seed))
         if number is None:
             return None
-        return await self.writer.do(lambda connection: reading.outcome(connection, self.number, number, task))
+        return await self.writer.do(lambda connection: reading.outcome(connection, self.number, number))
 
     async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
         """Writes down what a task came to, and drops what was kept in memory for it."""
@@ -90,7 +89,7 @@ class Run:
         if not unit.loaded:
             await self.load(unit)
         for trial in outcome.trials:
-            self.writer.ride(self.statements.trial, self._trial_row(unit, trial))
+            self.writer.ride(self.statements.trial, self.trial_row(unit, trial, complete=True))
         await self.writer.write(self.statements.outcome, self._outcome_row(unit, outcome))
         self._known[unit.key] = unit.number
         self._at_work.pop(unit.key, None)
@@ -172,24 +171,23 @@ class Run:
             "text": self.secrets.struck_out_addresses(note.text),
         }
 
-    def _trial_row(self, unit: Unit, trial: Trial) -> dict[str, object]:
+    def trial_row(self, unit: Unit, trial: Trial, *, complete: bool, judged_at: int = -1) -> dict[str, object]:
+        """A trial as it is kept; `judged_at` is the effect that its verdict was the last word of."""
         return {
             "run": self.number,
             "unit": unit.number,
             "number": trial.number,
+            "complete": complete,
             "end": trial.trajectory.end,
             "passed": trial.feedback.passed,
             "score": trial.feedback.score,
-            "judged_at": -1,
-            "feedback": self._kept(trial.feedback, Feedback),
-            "reflection": None if trial.reflection is None else self._kept(trial.reflection, Reflection),
-            "lessons_shown": json.dumps(trial.lessons_shown),
-            "usage": self._kept(dict(trial.usage), dict[str, Usage]),
-            "trajectory": self._kept(trial.trajectory, Trajectory),
+            "reason": trial.feedback.reason,
+            "judged_at": judged_at,
+            "trial": self.secrets.struck_out(encode(trial, Trial)[0]),
         }
 
     def _outcome_row(self, unit: Unit, outcome: Outcome) -> dict[str, object]:
-        fault = outcome.fault
+        rest = replace(outcome, best=None, trials=())  # those have rows of their own
         return {
             "run": self.number,
             "unit": unit.number,
@@ -197,10 +195,6 @@ class Run:
             "stop_reason": None if outcome.stop_reason is None else str(outcome.stop_reason),
             "best": None if outcome.best is None else outcome.best.number,
             "at": time.time(),
-            "acceptance": None if outcome.acceptance is None else self._kept(outcome.acceptance, Acceptance),
-            "usage": self._kept(dict(outcome.usage), dict[str, Usage]),
-            "fault": None if fault is None else self.secrets.struck_out_addresses(encode(fault, FaultRecord)[0]),
+            "accepted": None if outcome.acceptance is None else outcome.acceptance.passed,
+            "outcome": self.secrets.struck_out_addresses(encode(rest, Outcome)[0]),
         }
-
-    def _kept(self, value: object, kind: type[object]) -> str:
-        return self.secrets.struck_out(encode(value, kind)[0])

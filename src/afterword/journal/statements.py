@@ -21,10 +21,8 @@ Row = Mapping[str, object]
 class Statement:
     """An insert that may be repeated: a row that is there already is left, or some columns of it are renewed."""
 
-    def __init__(
-        self, database: Database, table: Table, columns: tuple[str, ...] = (), updated: tuple[str, ...] = ()
-    ) -> None:
-        insert = database.upsert(table, *updated).values(dict.fromkeys(columns or [column.name for column in table.c]))
+    def __init__(self, database: Database, table: Table, updated: tuple[str, ...] = ()) -> None:
+        insert = database.upsert(table, *updated).values(dict.fromkeys(column.name for column in table.c))
         compiled = insert.compile(dialect=database.engine.dialect)
         self._text = str(compiled)
         self._in_order = itemgetter(*compiled.positiontup) if compiled.positiontup is not None else None
@@ -37,10 +35,8 @@ class Statement:
             connection.exec_driver_sql(self._text, [self._in_order(row) for row in rows])
 
 
-_JUDGED = ("passed", "score", "judged_at", "feedback", "lessons_shown")
-_TRIAL = ("end", "passed", "score", "feedback", "reflection", "lessons_shown", "usage", "trajectory")
-_OUTCOME = ("status", "stop_reason", "best", "at", "acceptance", "usage", "fault")
-_TRIAL_KEY = ("run", "unit", "number")
+_TRIAL = ("complete", "end", "passed", "score", "reason", "trial")
+_OUTCOME = ("status", "stop_reason", "best", "at", "accepted", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +48,8 @@ class Statements:
     fingerprint: Statement
     judged: Statement
     """A trial as far as it is known when it is judged."""
-    reflected: Statement
-    """A trial that was judged, with its lesson."""
     trial: Statement
-    """A trial, complete."""
+    """A trial of which more is known than when it was judged."""
     outcome: Statement
     note: Statement
 
@@ -66,11 +60,8 @@ class Statements:
             effect=Statement(database, tables.effects),
             task=Statement(database, tables.tasks),
             fingerprint=Statement(database, tables.fingerprints),
-            judged=Statement(database, tables.trials, (*_TRIAL_KEY, *_JUDGED), _JUDGED),
-            reflected=Statement(
-                database, tables.trials, (*_TRIAL_KEY, *_JUDGED, "reflection"), (*_JUDGED, "reflection")
-            ),
-            trial=Statement(database, tables.trials, (), _TRIAL),
-            outcome=Statement(database, tables.outcomes, (), _OUTCOME),
+            judged=Statement(database, tables.trials, (*_TRIAL, "judged_at")),
+            trial=Statement(database, tables.trials, _TRIAL),
+            outcome=Statement(database, tables.outcomes, _OUTCOME),
             note=Statement(database, tables.notes),
         )

@@ -91,15 +91,13 @@ trials = Table(
     Column("run", Integer, primary_key=True),
     Column("unit", Integer, primary_key=True),
     Column("number", Integer, primary_key=True),
-    Column("end", Text),
+    Column("complete", Boolean, nullable=False),
+    Column("end", Text, nullable=False),
     Column("passed", Boolean, nullable=False),
     Column("score", Float, nullable=False),
+    Column("reason", Text, nullable=False),
     Column("judged_at", Integer, nullable=False),
-    Column("feedback", Text, nullable=False),
-    Column("reflection", Text),
-    Column("lessons_shown", Text, nullable=False),
-    Column("usage", Text),
-    Column("trajectory", Text),
+    Column("trial", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -112,9 +110,8 @@ outcomes = Table(
     Column("stop_reason", Text),
     Column("best", Integer),
     Column("at", Float, nullable=False),
-    Column("acceptance", Text),
-    Column("usage", Text, nullable=False),
-    Column("fault", Text),
+    Column("accepted", Boolean),
+    Column("outcome", Text, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -47,7 +47,6 @@ class Unit:
     next_seq: int = 0
     last_asked: int = -1
     """The latest effect that the loop has seen."""
-    lessons_shown: dict[int, tuple[int, ...]] = field(default_factory=dict)
     loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     def take_seq(self) -> int:

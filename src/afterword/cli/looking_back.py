@@ -1,0 +1,67 @@
+"""What the commands that look back at runs share: which journal, and how facts about a run are put."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from afterword.cli.text import counted, money
+from afterword.core.records import Usage
+
+if TYPE_CHECKING:
+    from afterword.journal import Journal, RunSummary
+
+
+@asynccontextmanager
+async def existing_journal(where: str | None) -> AsyncIterator[Journal]:
+    """A journal that must be there already."""
+    from afterword.journal import open_journal
+
+    async with open_journal(where, create=False) as journal:
+        yield journal
+
+
+def moment(seconds: float) -> str:
+    """A time of day with its date, in the user's own zone."""
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"
+
+
+def spend(usage: Usage) -> str:
+    """`3 calls, 120 + 40 tokens, $0.0021`."""
+    return f"{counted(usage.calls, 'call')}, {usage.tokens_in:,} + {usage.tokens_out:,} tokens, {money(usage.cost_usd)}"
+
+
+def progress(run: RunSummary) -> str:
+    """`12 tasks: 9 accepted, 1 gave up, 2 under way`."""
+    parts = [f"{count:,} {status.replace('_', ' ')}" for status, count in sorted(run.statuses.items())]
+    open_tasks = run.tasks - sum(run.statuses.values())
+    if open_tasks:
+        parts.append(f"{open_tasks:,} {'under way' if run.state == 'running' else 'unfinished'}")
+    return counted(run.tasks, "task") + (f": {', '.join(parts)}" if parts else "")
+
+
+def run_json(run: RunSummary) -> dict[str, object]:
+    """A run as plain data."""
+    return {
+        "run": run.id,
+        "state": run.state,
+        "started": run.started,
+        "ended": run.ended,
+        "command": list(run.command),
+        "tasks": run.tasks,
+        "statuses": dict(run.statuses),
+        "trials": run.trials,
+        "usage": asdict(run.usage),
+        "fork": None if run.fork is None else asdict(run.fork),
+        "holder": run.holder,
+    }
+
+
+def print_json(value: object) -> None:
+    """One object on a line of stdout."""
+    sys.stdout.write(json.dumps(value) + "\n")
