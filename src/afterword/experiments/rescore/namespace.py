@@ -20,6 +20,7 @@ class Left:
     item: int
     task_id: str
     statement: str
+    imports: bool
     uses: frozenset[str]
 
 
@@ -35,7 +36,7 @@ class SharedNamespace:
         shared = SharedNamespace()
         for item, (task_id, program) in enumerate(programs):
             for name, node in _bound(program):
-                left = Left(name, item, task_id, ast.unparse(node), frozenset(_used(node)))
+                left = Left(name, item, task_id, ast.unparse(node), _imports(node), frozenset(_used(node)))
                 shared._left.setdefault(name, []).append(left)
         return shared
 
@@ -45,13 +46,13 @@ class SharedNamespace:
         if tree is None:
             return []
         own = {name for name, _ in _bound(program)}
-        return self._closed(item, set(_used(tree)) - own, own)
+        return self._closed(item, set(_used(tree)) - own)
 
-    def reaching_by(self, item: int, program: str, name: str) -> list[Left]:
+    def reaching_by(self, item: int, name: str) -> list[Left]:
         """The part of `reaching` that hangs on one name."""
-        return self._closed(item, {name}, {own for own, _ in _bound(program)})
+        return self._closed(item, {name})
 
-    def _closed(self, item: int, wanted: set[str], own: set[str]) -> list[Left]:
+    def _closed(self, item: int, wanted: set[str]) -> list[Left]:
         found: dict[str, Left] = {}
         while wanted:
             name = wanted.pop()
@@ -59,8 +60,9 @@ class SharedNamespace:
             if name in found or not earlier:
                 continue
             found[name] = earlier[-1]
-            wanted |= set(earlier[-1].uses) - own - set(found)
-        return sorted(found.values(), key=lambda left: left.item)
+            wanted |= earlier[-1].uses - set(found)
+        # Imports first: a definition needs its own when it is made, whoever imported the same again after it.
+        return sorted(found.values(), key=lambda left: (not left.imports, left.item))
 
 
 def with_left(left: Sequence[Left], program: str) -> str:
@@ -83,6 +85,10 @@ def _bound(program: str) -> Iterator[tuple[str, ast.stmt]]:
                     for part in ast.walk(target):
                         if isinstance(part, ast.Name):
                             yield part.id, node
+
+
+def _imports(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom))
 
 
 def _used(tree: ast.AST) -> Iterator[str]:

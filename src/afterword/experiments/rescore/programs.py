@@ -165,7 +165,7 @@ async def _cause(item: Item, verdict: Feedback, judges: Judges, namespace: Share
     if isinstance(item.suite, Suite):
         names = dict.fromkeys(left.name for left in namespace.reaching(item.index, item.program))
         for name in names:
-            left = namespace.reaching_by(item.index, item.program, name)
+            left = namespace.reaching_by(item.index, name)
             if (await judges.verdict(item, with_left(left, item.program))).passed is item.claimed:
                 return _shared(item, name, left)
     if verdict.reason == "timeout" and item.claimed:

@@ -39,7 +39,10 @@ async def open_bench(logs: Sequence[Log], *, jobs: int = 2, allow_weak: bool = F
     rust, no_rust = None, ""
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(open_sandbox(workers=jobs, allow_weak=allow_weak))
-        python = await stack.enter_async_context(JudgePool(sandbox, workers=jobs))
+        companions = None
+        if any(log.kind == "own_tests" for log in logs):  # tests that a model wrote are no more trusted than programs
+            companions = await stack.enter_async_context(open_sandbox(workers=jobs, allow_weak=allow_weak))
+        python = await stack.enter_async_context(JudgePool(sandbox, workers=jobs, companions=companions))
         if any(log.kind == "programs" and _language(log) == "rust" for log in logs):
             try:
                 rust = await stack.enter_async_context(
