@@ -19,6 +19,7 @@ _LABEL = re.compile(
     r"(?:\s+\d+)?\s*(?P<colon>:)?\s*",
     re.IGNORECASE,
 )
+_PROMPT = re.compile(r"\A(?:[>$\s]+|[-*]\s|\d+[.)]\s)+")
 _ANSWER = re.compile(r"\A\s*(?:\||(?:observation|obs|result|response|output)(?:\s+\d+)?\s*:)", re.IGNORECASE)
 _THOUGHTS = frozenset({"think", "thought", "thinking", "reasoning"})
 _BRACKETED_THOUGHT = re.compile(r"\A(?:think|thought)\s*\[(.*)\]\s*\Z", re.IGNORECASE)
@@ -57,7 +58,7 @@ def _thought(lines: list[str]) -> tuple[Move, ...]:
 def _read_line(line: str) -> Move:
     label = _LABEL.match(line)
     named = (label["label"] or "").lower() if label is not None and label["colon"] else ""
-    text = line[label.end() :] if label is not None and named else re.sub(r"\A[>$\s]+", "", line)
+    text = line[label.end() :] if label is not None and named else _PROMPT.sub("", line)
     text = _bare(text)
     if (bracketed := _BRACKETED_THOUGHT.match(text)) is not None:
         return Move("thought", bracketed[1].strip())
