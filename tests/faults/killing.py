@@ -115,3 +115,16 @@ def _timeless(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_timeless(part) for part in value]
     return value
+
+
+def first_difference(found: object, expected: object, at: str = "") -> str:
+    """Where two journals' contents differ first, and how; empty when they do not."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        if found.keys() != expected.keys():
+            return f"{at}: {sorted(found.keys() ^ expected.keys())} in one of them only"
+        parts = [(f"{at}/{name}", found[name], expected[name]) for name in found]
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        parts = [(f"{at}[{n}]", one, other) for n, (one, other) in enumerate(zip(found, expected, strict=True))]
+    else:
+        return "" if found == expected else f"{at}: found {found!r:.2000}, expected {expected!r:.2000}"
+    return next((said for where, one, other in parts if (said := first_difference(one, other, where))), "")
