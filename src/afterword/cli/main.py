@@ -16,6 +16,7 @@ import typer
 
 from afterword._version import __version__
 from afterword.cli import (
+    audit,
     audit_tests,
     check,
     doctor,
@@ -23,6 +24,7 @@ from afterword.cli import (
     export,
     extract,
     journal_cmd,
+    judge,
     model,
     new,
     rescore,
@@ -52,6 +54,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
 app.command("rescore")(rescore.rescore)
 app.command("check")(check.check)
+app.command("audit")(audit.audit)
 app.command("audit-tests")(audit_tests.audit_tests)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
@@ -61,6 +64,7 @@ app.command("show")(show.show)
 app.command("export")(export.export)
 app.add_typer(journal_cmd.app, name="journal")
 app.add_typer(model.app, name="model")
+app.add_typer(judge.app, name="judge")
 
 
 @app.callback(invoke_without_command=True)
