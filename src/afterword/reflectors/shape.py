@@ -122,7 +122,7 @@ def check_shape(text: str, material: Material, *, cut: bool = False) -> tuple[Pr
         Problem.CODE: holds_code(text, material),
         Problem.NOT_FIRST_PERSON: not _FIRST_PERSON.search(text),
         Problem.NO_EVIDENCE: not find_evidence(text, material),
-        Problem.NO_CHANGE: not _CHANGE.search(text),
+        Problem.NO_CHANGE: not names_change(text),
         Problem.GENERIC: is_generic(text),
         Problem.RESTATES_TASK: restates_task(text, material),
         Problem.FALSE_CLAIM: claims_success(text),
@@ -197,6 +197,11 @@ def _actions_in(text: str, actions: tuple[str, ...]) -> list[str]:
     said = f" {' '.join(_WORDS.findall(text.lower()))} "
     words = {action: " ".join(_WORDS.findall(action.lower())) for action in actions}
     return [action for action, done in words.items() if len(done) > 2 and f" {done} " in said]
+
+
+def names_change(text: str) -> bool:
+    """Whether a lesson says that something will be different."""
+    return _CHANGE.search(text) is not None
 
 
 def is_generic(text: str) -> bool:

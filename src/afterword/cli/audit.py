@@ -1,0 +1,106 @@
+"""`afterword audit RUN`: what the lessons of a run hold, what followed them, and what a person says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+import typer
+
+from afterword.cli import options
+from afterword.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from afterword.cli.past_runs import PastRun
+    from afterword.core.records import Trial
+    from afterword.experiments.audit import AuditedLesson, Group, LabelFile
+    from afterword.experiments.statistics import Estimate
+
+RunOrFile = Annotated[
+    str, typer.Argument(help="A run of the journal, or a file that `afterword run --json` printed.", metavar="RUN")
+]
+Labelling = Annotated[bool, typer.Option("--label", help="Class the lessons yourself, one by one.")]
+Labels = Annotated[Path | None, typer.Option("--labels", help="The file of labels. [RUN.labels.jsonl]")]
+
+
+def audit(
+    run: RunOrFile,
+    journal: options.JournalPlace = None,
+    label: Labelling = False,
+    labels: Labels = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Measure the lessons of a run: what they hold and what followed them, with intervals of 95 %."""
+    from rich.console import Console
+
+    from afterword.cli.past_runs import past_run
+    from afterword.experiments.audit import LabelFile
+
+    if label and as_json:
+        raise InputError("--label asks at the terminal, and --json prints for a program; leave one of them out")
+    named = past_run(run, journal)
+    file = LabelFile(labels or named.beside(".labels.jsonl"))
+    console = Console(stderr=as_json)
+    anyio.run(_audit, named, file, console, label, as_json)
+    return 0
+
+
+async def _audit(run: PastRun, file: LabelFile, console: Console, label: bool, as_json: bool) -> None:
+    from afterword.cli.audit_label import ask_for_labels
+    from afterword.cli.looking_back import print_json
+    from afterword.cli.past_runs import tasks_of
+    from afterword.cli.text import counted
+    from afterword.experiments.audit import audited, summarise
+
+    known = file.read()
+    lessons: list[AuditedLesson] = []
+    trials: dict[str, Trial] = {}
+    tasks = 0
+    async for past in tasks_of(run):
+        tasks += 1
+        by_number = {trial.number: trial for trial in past.trials}
+        for lesson in audited(past):
+            lessons.append(lesson)
+            if label and lesson.key not in known:
+                trials[lesson.key] = by_number[lesson.trial]
+    if not lessons:
+        found = counted(tasks, "task")
+        raise InputError(f"the run {run.name} has {found} and no lesson; audit one with a strategy that reflects")
+    if label:
+        known |= ask_for_labels([one for one in lessons if one.key in trials], trials, file, console)
+    groups = summarise(lessons, known)
+    if as_json:
+        each = [{**asdict(lesson), "key": lesson.key, "label": known.get(lesson.key)} for lesson in lessons]
+        print_json({"groups": [asdict(group) for group in groups], "lessons": each})
+        return
+    for group in groups:
+        _print_group(console, group)
+
+
+def _print_group(console: Console, group: Group) -> None:
+    from afterword.cli.text import counted, plain
+
+    name = "all" if group.family == "all" else f"{group.family}, {group.model}"
+    lines = [plain(f"{name}: {counted(group.lessons, 'lesson')} of {counted(group.tasks, 'task')}")]
+    lines += _shares(group.aspects)
+    followed = next(iter(group.effects.values())).n
+    lines.append(f"  in the next trial, for {counted(followed, 'lesson')} that it had in its prompt:")
+    if followed:
+        lines += _shares({f"  {effect}": share for effect, share in group.effects.items()})
+        lines.append(f"    {group.checks_gained:,} checks gained, {group.checks_lost:,} lost")
+    if group.labels:
+        lines.append(f"  as a person classed {counted(next(iter(group.labels.values())).n, 'lesson')}:")
+        lines += _shares({f"  {label}": share for label, share in group.labels.items()})
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def _shares(shares: Mapping[str, Estimate]) -> Sequence[str]:
+    return [
+        f"  {name:<24}{100 * (share.value or 0):5.0f} %   {100 * share.low:3.0f} to {100 * share.high:3.0f} %"
+        for name, share in shares.items()
+    ]

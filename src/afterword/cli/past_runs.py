@@ -1,0 +1,78 @@
+"""A finished run by its name: in a journal, or as the file that `afterword run --json` printed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from afterword.cli.jsonl import read_rows
+from afterword.cli.looking_back import existing_journal
+from afterword.core.records import Trial
+from afterword.errors import InputError
+from afterword.experiments.audit import PastTask, past_task
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """Which run was meant."""
+
+    name: str
+    file: Path | None
+    """Where it is a file."""
+    journal: str | None = None
+
+    def beside(self, ending: str) -> Path:
+        """A file that belongs to the run: beside its own file, else in the current folder."""
+        return Path(f"{self.name}{ending}") if self.file is None else self.file.with_name(self.file.name + ending)
+
+
+def past_run(name: str, journal: str | None) -> PastRun:
+    """A run by the path of its file or by its name in a journal.
+
+    Raises:
+        InputError: it looks like a path and there is no file.
+    """
+    path = Path(name)
+    if path.is_file():
+        return PastRun(name, path)
+    if path.suffix in (".json", ".jsonl") or "/" in name:
+        raise InputError("expected a file that `afterword run --json` printed, found none; check the path", file=path)
+    return PastRun(name, None, journal)
+
+
+async def tasks_of(run: PastRun) -> AsyncIterator[PastTask]:
+    """The tasks of a run, with all their trials.
+
+    Raises:
+        InputError: the file is no outcomes, or the journal has no such run.
+    """
+    if run.file is not None:
+        for row in read_rows(run.file):
+            try:
+                yield past_task(row.values)
+            except InputError as error:
+                raise InputError(error.message, file=row.file, line=row.line) from None
+        return
+    async with existing_journal(run.journal) as journal:
+        family, model = _played_by((await journal.spec(run.name)).settings)
+        trials: list[Trial] = []
+        of = PastTask("", (), family, model)
+        async for kept in journal.trials(run.name):
+            if trials and (kept.task, kept.arm, kept.seed) != (of.task, of.arm, of.seed):
+                yield replace(of, trials=tuple(trials))
+                trials = []
+            of = replace(of, task=kept.task, arm=kept.arm, seed=kept.seed)
+            trials.append(kept.trial)
+        if trials:
+            yield replace(of, trials=tuple(trials))
+
+
+def _played_by(plan: Mapping[str, object]) -> tuple[str, str]:
+    """The family of a run, and the model that wrote its lessons, as far as they are known."""
+    settings = plan.get("settings")
+    models = settings.get("models") if isinstance(settings, Mapping) else None
+    names = (models.get("reflector_model"), models.get("model")) if isinstance(models, Mapping) else ()
+    family = plan.get("family")
+    model = next((name for name in names if isinstance(name, str) and name), "unknown")
+    return family if isinstance(family, str) else "unknown", model
