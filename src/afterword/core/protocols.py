@@ -281,6 +281,7 @@ class Peer(Protocol):
     `detach` hands the socket's descriptor to whoever speaks the wire protocol, once.
     Closing ends every process of the jail; it may be called at any time and more than once.
     It adds nothing to what the submission itself does.
+    `let_go` closes it without waiting: the sandbox sees to its end, and to it that not many are ending at a time.
     `wait` returns how the jail ended and raises `SandboxFault` if that cannot be known.
     """
 
@@ -291,6 +292,8 @@ class Peer(Protocol):
     async def wait(self) -> RunResult: ...
 
     async def close(self) -> None: ...
+
+    def let_go(self) -> None: ...
 
 
 class Sandbox(Protocol):

@@ -1,14 +1,13 @@
-"""The `namespaces` level: a pool of zygotes, and a peer or a command in a cell of one of them.
+"""The `namespaces` level: a peer or a command in a cell of one of its zygotes, followed to its end.
 
-Separate from `zygotes.py`, which knows one process: here is who gets which zygote, and what happens when one dies.
+Separate from `zygotes.py`, which knows one process, and from `zygote_pool.py`, which says who gets which of them.
 """
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,63 +23,25 @@ from afterword.sandbox.jail.program import COLLECT_BYTES, COMMAND, SUBMISSION, T
 from afterword.sandbox.peers import JailedPeer
 from afterword.sandbox.results import Cause, Ending, anonymous_file, pack_files, unpack_collected
 from afterword.sandbox.streams import Allowance, Drain
+from afterword.sandbox.zygote_pool import Pool, lease
 from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
 
 LEVEL = "namespaces"
 _TRIES = 3
+_EXTRA_ZYGOTES = 1
 _REPORT_GRACE_S = 10.0
 _COLLECT_BYTES = 2 * COLLECT_BYTES
 """More than a cell hands out, names included."""
 
 
-class Pool:
-    """Zygotes of one view: started when needed, kept, and replaced when they die."""
-
-    def __init__(self, view: View, groups: ControlGroups, size: int) -> None:
-        self._view = view
-        self._groups = groups
-        self._free = anyio.Semaphore(size)
-        self._idle: list[Zygote] = []
-        self._all: set[Zygote] = set()
-
-    async def take(self) -> Zygote:
-        await self._free.acquire()
-        if self._idle:
-            return self._idle.pop()
-        try:
-            zygote = Zygote(self._view, self._groups)
-        except BaseException:
-            self._free.release()
-            raise
-        self._all.add(zygote)
-        try:
-            await zygote.ready()
-        except BaseException:
-            await self.discard(zygote)
-            raise
-        return zygote
-
-    def give_back(self, zygote: Zygote) -> None:
-        self._idle.append(zygote)
-        self._free.release()
-
-    async def discard(self, zygote: Zygote) -> None:
-        self._all.discard(zygote)
-        self._free.release()
-        zygote.kill()
-        await zygote.close()
-
-    async def close(self) -> None:
-        for zygote in tuple(self._all):
-            await zygote.close()
-        self._all.clear()
-        self._idle.clear()
-
-
 class Cell:
     """One job in a zygote, from the main process's side."""
 
-    def __init__(self, zygote: Zygote, job: int, limits: Limits, outputs: Sequence[int], collected: int | None) -> None:
+    def __init__(
+        self, pool: Pool, zygote: Zygote, job: int, limits: Limits, outputs: Sequence[int], collected: int | None
+    ) -> None:
+        self._pool = pool
+        self._has_turn = True
         self._zygote = zygote
         self._job = job
         self._limits = limits
@@ -105,7 +66,17 @@ class Cell:
             self._cause = cause
             self._zygote.end(self._job)
 
-    async def attend(self, pool: Pool) -> None:
+    def let_go(self) -> None:
+        """Ends it, and lets the next program begin in another zygote before this one's end is known."""
+        self._stop("closed")
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        if self._has_turn:
+            self._has_turn = False
+            self._pool.end_turn()
+
+    async def attend(self) -> None:
         """Follows the job to its end and gives the zygote back, or throws it away if it broke."""
         whole = False
         try:
@@ -123,10 +94,11 @@ class Cell:
             for drain in self.drains:
                 drain.stop()
             self._over.set()
+            self._end_turn()
             if whole:
-                pool.give_back(self._zygote)
+                self._pool.give_back(self._zygote)
             else:
-                await pool.discard(self._zygote)
+                await self._pool.discard(self._zygote)
 
     def abandon(self) -> None:
         """Lets go of what a job holds that was never followed; its zygote is the pool's."""
@@ -180,7 +152,7 @@ class NamespaceSandbox:
         groups = ControlGroups()
         hash_seed = self._variables.get("PYTHONHASHSEED", DEFAULT_HASH_SEED)
         submissions = View(python, toolchain=False, preload=tuple(preload), hash_seed=hash_seed)
-        self._submissions = Pool(submissions, groups, workers)
+        self._submissions = Pool(submissions, groups, workers, extra=_EXTRA_ZYGOTES)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
         self._live: set[Cell] = set()
@@ -250,30 +222,33 @@ class NamespaceSandbox:
             raise SandboxFault("the sandbox is not open: use it in `async with`")
         pool = self._commands if kind == COMMAND else self._submissions
         last: ZygoteLost | None = None
-        for _ in range(_TRIES):
-            async with _taken(pool) as lease:
+        tries = _TRIES + pool.idle  # what waited may have died meanwhile, all at once
+        for _ in range(tries):
+            async with lease(pool) as leased:
                 with _Descriptors(payload, streams) as fds:
                     peer_fd = fds.payload if peer is None else peer
                     sent = (fds.payload, fds.writers[0], fds.writers[-1], peer_fd)
                     try:
-                        job = await lease.zygote.begin(
+                        job = await leased.zygote.begin(
                             kind, limits, sent, argv=argv, collect=collect, variables=self._variables
                         )
                     except ZygoteLost as lost:
                         last = lost
                         continue
                     collected_fd = collected() if collected is not None else None
-                    cell = Cell(lease.keep(), job, limits, fds.keep_readers(), collected_fd)
+                    cell = Cell(pool, leased.keep(), job, limits, fds.keep_readers(), collected_fd)
                 for drain in cell.drains:
                     self._tasks.start_soon(drain.run)
                 self._live.add(cell)
-                self._tasks.start_soon(self._attend, cell, pool)
+                self._tasks.start_soon(self._attend, cell)
+                if pool.may_grow:
+                    self._tasks.start_soon(pool.grow)
                 return cell
-        raise SandboxFault(f"no zygote took the job in {_TRIES} tries; the last one said: {last}")
+        raise SandboxFault(f"no zygote took the job in {tries} tries; the last one said: {last}")
 
-    async def _attend(self, cell: Cell, pool: Pool) -> None:
+    async def _attend(self, cell: Cell) -> None:
         try:
-            await cell.attend(pool)
+            await cell.attend()
         finally:
             self._live.discard(cell)
 
@@ -298,28 +273,6 @@ class NamespaceSandbox:
             with anyio.CancelScope(shield=True):
                 await self._submissions.close()
                 await self._commands.close()
-
-
-class _Lease:
-    def __init__(self, zygote: Zygote) -> None:
-        self.zygote = zygote
-        self.kept = False
-
-    def keep(self) -> Zygote:
-        self.kept = True
-        return self.zygote
-
-
-@asynccontextmanager
-async def _taken(pool: Pool) -> AsyncIterator[_Lease]:
-    """A zygote that is thrown away on leaving, unless it was kept: half a job leaves it in an unknown state."""
-    lease = _Lease(await pool.take())
-    try:
-        yield lease
-    finally:
-        if not lease.kept:
-            with anyio.CancelScope(shield=True):
-                await pool.discard(lease.zygote)
 
 
 class _Descriptors:

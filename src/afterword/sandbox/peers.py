@@ -19,6 +19,8 @@ class Jail(Protocol):
 
     async def close(self) -> None: ...
 
+    def let_go(self) -> None: ...
+
 
 class JailedPeer:
     """A submission in a jail. Its printed output is in `stdout` of the result, both streams in order.
@@ -38,6 +40,10 @@ class JailedPeer:
 
     async def wait(self) -> RunResult:
         return await self._jail.wait()
+
+    def let_go(self) -> None:
+        self._socket.close()
+        self._jail.let_go()
 
     async def close(self) -> None:
         self._socket.close()

@@ -129,6 +129,9 @@ class Job:
             raise self._outcome
         return self._outcome
 
+    def let_go(self) -> None:
+        self._stop("closed")
+
     async def close(self) -> None:
         self._stop("closed")
         await self._over.wait()

@@ -16,7 +16,7 @@ from afterword.core.records import Feedback, Limits
 from afterword.errors import SandboxFault
 from afterword.evaluators.function_tests import JudgePool, Suite
 from afterword.sandbox import open_sandbox
-from tests.evaluators.judged import descriptors, judge, runs
+from tests.evaluators.judged import judge, runs
 from tests.sandbox.jailed import kill_zygotes
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
@@ -107,16 +107,6 @@ async def test_a_verdict_that_is_given_up_leaves_nothing_running(judges: JudgePo
     started = time.monotonic()
     assert (await judge(judges, ADD, TESTS)).passed
     assert time.monotonic() - started < 20
-
-
-async def test_no_process_and_no_descriptor_is_left() -> None:
-    before = descriptors()
-    async with open_sandbox(workers=2, allow_weak=True) as sandbox, JudgePool(sandbox, workers=2) as pool:
-        for _ in range(20):
-            await pool.judge(ADD, SUITE, Limits())
-        pids = [one.pid for one in pool._all]
-    assert descriptors() == before
-    assert not [pid for pid in pids if runs(pid)]
 
 
 def test_judges_end_when_the_main_process_is_killed(tmp_path: Path) -> None:

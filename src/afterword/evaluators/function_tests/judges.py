@@ -17,8 +17,8 @@ import anyio
 
 import afterword
 from afterword.errors import SandboxFault
+from afterword.evaluators.judge.orders import HEADER
 
-_HEADER = struct.Struct(">II")
 _MAX_REPORT = 16 * 2**20
 _REPORT_GRACE_S = 10.0
 RUNNER_MEMORY_MB = 2048
@@ -87,7 +87,7 @@ class Judge:
         assert isinstance(wall_s, float)  # noqa: S101  the pool made it
         try:
             with anyio.fail_after(wall_s + _REPORT_GRACE_S):
-                await self._send(_HEADER.pack(len(body), len(program)) + body + program, jails)
+                await self._send(HEADER.pack(len(body), len(program), wall_s) + body + program, jails)
                 (length,) = struct.unpack(">I", await self._exactly(4))
                 if length > _MAX_REPORT:
                     raise AttemptLost(f"the judge sent a report of {length:,} bytes")

@@ -19,7 +19,7 @@ from afterword.errors import BadTests, InputError, SandboxFault
 from afterword.evaluators.function_tests import judges
 from afterword.evaluators.function_tests.judges import AttemptLost, Judge, Report
 from afterword.evaluators.function_tests.suite import Suite
-from afterword.evaluators.function_tests.verdict import early, feedback_of
+from afterword.evaluators.function_tests.verdict import all_passed, early, feedback_of, passed_feedback
 
 _TRIES = 3
 _LAST_WORDS_S = 0.3
@@ -79,11 +79,9 @@ class JudgePool:
         losses: list[AttemptLost] = []
         while len(losses) < _TRIES:
             try:
-                report, ending = await self._attempt(source, suite, limits)
+                return await self._attempt(source, suite, limits)
             except AttemptLost as lost:
                 losses.append(lost)
-            else:
-                return feedback_of(suite.check_ids, report, ending, limits)
         raise judges.fault(losses)
 
     async def judge_text(self, source: str, tests: str, entry_point: str, limits: Limits) -> Feedback:
@@ -94,12 +92,12 @@ class JudgePool:
             return Feedback(False, 0.0, "isolated", error.reason, str(error), isolation=self.isolation)
         return await self.judge(source, suite, limits)
 
-    async def _attempt(self, source: str, suite: Suite, limits: Limits) -> tuple[Report, RunResult]:
+    async def _attempt(self, source: str, suite: Suite, limits: Limits) -> Feedback:
         async with self._free:
             judge = self._idle.pop() if self._idle else self._start()
             whole = False
             try:
-                answer = await self._judged_by(judge, source, suite, limits)
+                verdict = await self._judged_by(judge, source, suite, limits)
                 whole = True
             finally:
                 if whole:
@@ -107,14 +105,32 @@ class JudgePool:
                 else:
                     self._all.discard(judge)
                     judge.close()
-        return answer
+        return verdict
 
     def _start(self) -> Judge:
         judge = Judge(self._seed)
         self._all.add(judge)
         return judge
 
-    async def _judged_by(self, judge: Judge, source: str, suite: Suite, limits: Limits) -> tuple[Report, RunResult]:
+    async def _judged_by(self, judge: Judge, source: str, suite: Suite, limits: Limits) -> Feedback:
+        peer = await self._sandbox.open(source, limits)
+        try:
+            started = anyio.current_time()
+            report = await self._reported(judge, peer, source, suite, limits)
+            if all_passed(suite.check_ids, report):
+                peer.let_go()  # its end is of no interest to this verdict
+                return passed_feedback(suite.check_ids, peer.isolation, anyio.current_time() - started)
+            if report.reason == "lost":
+                with anyio.move_on_after(_LAST_WORDS_S):
+                    await _ended(peer)  # the jail is ending by itself: let it say how
+        except BaseException:
+            peer.let_go()
+            raise
+        with anyio.CancelScope(shield=True):
+            await peer.close()
+        return feedback_of(suite.check_ids, report, await _ended(peer), limits)
+
+    async def _reported(self, judge: Judge, peer: Peer, source: str, suite: Suite, limits: Limits) -> Report:
         head: dict[str, object] = {
             "check_ids": suite.check_ids,
             "wall_s": float(limits.wall_s),
@@ -122,22 +138,13 @@ class JudgePool:
             "seed": self._seed,
             "preload": sorted({*suite.imports, *(["numpy"] if "numpy" in source else [])}),
         }
-        peer = await self._sandbox.open(source, limits)
-        try:
-            async with self._companion(suite, limits) as companions:
-                jails = [one.detach() for one in (peer, *companions)]
-                try:
-                    report = await judge.order(head, suite.program.dump(), jails)
-                finally:
-                    for jail in jails:
-                        os.close(jail)
-            if report.reason == "lost":
-                with anyio.move_on_after(_LAST_WORDS_S):
-                    await _ended(peer)  # the jail is ending by itself: let it say how
-        finally:
-            with anyio.CancelScope(shield=True):
-                await peer.close()
-        return report, await _ended(peer)
+        async with self._companion(suite, limits) as companions:
+            jails = [one.detach() for one in (peer, *companions)]
+            try:
+                return await judge.order(head, suite.program.dump(), jails)
+            finally:
+                for jail in jails:
+                    os.close(jail)
 
     @asynccontextmanager
     async def _companion(self, suite: Suite, limits: Limits) -> AsyncIterator[tuple[Peer, ...]]:

@@ -28,14 +28,28 @@ def trust_of(isolation: str) -> Trust:
 
 def feedback_of(check_ids: Sequence[str], report: Report, ending: RunResult, limits: Limits) -> Feedback:
     """The verdict. It passes only if every check was seen to pass."""
+    if all_passed(check_ids, report):
+        return passed_feedback(check_ids, ending.isolation, ending.wall_s)
     reason, why = _reason(check_ids, report, ending, limits)
     checks = tuple(_check(check_id, report, reason) for check_id in check_ids)
-    passed = reason == "ok"
     score = sum(check.passed for check in checks) / len(checks)
-    message = "" if passed else _message(checks, reason, why, ending)
+    message = _message(checks, reason, why, ending)
     return Feedback(
-        passed, score, trust_of(ending.isolation), reason, message, checks, isolation=ending.isolation,
+        False, score, trust_of(ending.isolation), reason, message, checks, isolation=ending.isolation,
         wall_s=round(ending.wall_s, 6),
+    )  # fmt: skip
+
+
+def all_passed(check_ids: Sequence[str], report: Report) -> bool:
+    """Whether each check was seen to pass. Then the verdict is known, whatever the jail's end may be."""
+    return all(report.results.get(check_id, ("", ""))[0] == "passed" for check_id in check_ids)
+
+
+def passed_feedback(check_ids: Sequence[str], isolation: str, wall_s: float) -> Feedback:
+    """The verdict on a program that passed each check."""
+    checks = tuple(CheckResult(check_id, True) for check_id in check_ids)
+    return Feedback(
+        True, 1.0, trust_of(isolation), "ok", "", checks, isolation=isolation, wall_s=round(wall_s, 6)
     )  # fmt: skip
 
 
@@ -47,8 +61,6 @@ def early(check_ids: Sequence[str], reason: str, message: str, isolation: str) -
 
 def _reason(check_ids: Sequence[str], report: Report, ending: RunResult, limits: Limits) -> tuple[str, str]:
     results = [report.results.get(check_id, ("", ""))[0] for check_id in check_ids]
-    if all(result == "passed" for result in results):
-        return "ok", ""
     if report.reason == "lost" or ending.reason in ("output_limit", "memory"):
         return _ending(ending, limits)  # a closed pipe or a killed child may have shown first as an error
     if report.reason == "died":

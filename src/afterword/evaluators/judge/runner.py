@@ -16,7 +16,6 @@ import socket
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from afterword.evaluators.judge import minipytest, solution
 from afterword.evaluators.judge.cases import run_rows
@@ -33,6 +32,7 @@ from afterword.evaluators.judge.ends import (
 )
 from afterword.evaluators.judge.failures import UNSET, CheckFailed
 from afterword.evaluators.judge.leaving import Leaving
+from afterword.evaluators.judge.orders import SENDING, SENT, Notebook, Order, read_order, send_report, wait_for_order
 from afterword.evaluators.judge.origins import origin_of
 from afterword.evaluators.judge.program import Item, Program
 
@@ -40,31 +40,38 @@ _RECURSION_LIMIT = 10_000  # values may be nested 400 levels deep, with some fra
 _ALARM_AGAIN_S = 0.2  # in case a bare `except` of the tests took the first alarm
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What the judge is asked for."""
+def serve_once(control: socket.socket, record: int, notes: int) -> None:
+    """Waits for one order, reaches its verdict and sends the report; all that an order does not change is done before.
 
-    program: bytes
-    check_ids: tuple[str, ...]
-    wall_s: float
-    memory_mb: int
-    seed: int
-
-
-def run(order: Order, jails: Sequence[int], report: int) -> None:
-    """Reaches the verdict and reports it on `report`, a pipe to the judge.
-
-    `jails` are the sockets of the program and, where tests are not trusted, of the tests.
+    `record` is a file for the results, which the judge reads should this process not come to send them.
     """
+    silence()
     gc.disable()  # a collection would touch, and so copy, every page that the judge shares with this process
     signal.signal(signal.SIGALRM, _alarm)
-    _limit_memory(order.memory_mb)
     sys.setrecursionlimit(_RECURSION_LIMIT)
+    notebook = Notebook(notes)
+    used_bytes = _address_space()
+    wall_s = wait_for_order(control)
+    if wall_s is None:
+        return
+    notebook.took_order(wall_s)
+    order = read_order(control)
+    if notebook.import_missing(order.preload):
+        used_bytes = _address_space()
+    _limit_memory(used_bytes, order.memory_mb)
+    run(order, record)
+    notebook.say(SENDING)
+    send_report(control, "done", record)
+    notebook.say(SENT)
+
+
+def run(order: Order, record: int) -> None:
+    """Reaches the verdict and records it."""
     random.seed(order.seed)  # the same program gets the same verdict
     program = Program.load(order.program)
     signal.setitimer(signal.ITIMER_REAL, order.wall_s, _ALARM_AGAIN_S)
-    connection, *companions = [Connection(socket.socket(fileno=jail)) for jail in jails]
-    checks = Checks(report, order.check_ids, program.lines, connection)
+    connection, *companions = [Connection(socket.socket(fileno=jail)) for jail in order.jails]
+    checks = Checks(record, order.check_ids, program.lines, connection)
     reason, message = "", ""
     try:
         reason, message = _judge(program, connection, companions, checks)
@@ -90,16 +97,22 @@ def _alarm(number: int, frame: object) -> None:  # noqa: ARG001
     raise DeadlinePassed
 
 
-def _limit_memory(memory_mb: int) -> None:
-    """Address space beyond what the judge has: the file is read without the `io` module's codecs, which take 1 ms."""
+def _address_space() -> int | None:
+    """Bytes that this process has mapped. Read without the `io` module's codecs, which take 1 ms."""
     try:
         descriptor = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
-        return  # no /proc: macOS, which does not enforce this limit either
+        return None  # no /proc: macOS, which does not enforce this limit either
     used = int(os.read(descriptor, 200).split(b" ", 1)[0]) * resource.getpagesize()
     os.close(descriptor)
-    limit = used + memory_mb * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return used
+
+
+def _limit_memory(used_bytes: int | None, memory_mb: int) -> None:
+    """Address space beyond what the judge has."""
+    if used_bytes is not None:
+        limit = used_bytes + memory_mb * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _judge(

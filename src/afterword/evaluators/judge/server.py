@@ -1,30 +1,28 @@
-"""The judge: an exec'd, single-threaded process that forks a runner for each verdict and passes on its report.
+"""The judge: an exec'd, single-threaded process that forks a runner for each verdict and watches over it.
 
-It holds no program and decides nothing itself. `serve` reads orders from a socket until the main process
-closes it.
+It holds no program and decides nothing itself. A runner is forked before it is needed and waits for the next order,
+which it reads and answers itself, on the socket that both share; this process ends one that hangs or died, and then
+says so in its place.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
-import json
 import os
 import select
 import signal
 import socket
-import struct
 import sys
 import time
 from collections.abc import Callable
 
-from afterword.evaluators.judge.runner import Order, run, silence
+from afterword.evaluators.judge.orders import SENDING, SENT, Notes, import_known, new_record, send_report
+from afterword.evaluators.judge.runner import serve_once
 
-_HEADER = struct.Struct(">II")
 _GRACE_S = 0.5  # for a runner whose C code does not see its alarm
-_MAX_REPORT = 8 * 2**20
-_PRELOADABLE = frozenset({"numpy"}) | sys.stdlib_module_names
+_SEND_WITHIN_S = 10.0
+_DEATHS = 3  # of runners in a row that died while they waited for an order
 
 
 def serve(control: socket.socket) -> None:
@@ -34,15 +32,18 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides when this one ends
     gc.collect()
     gc.freeze()
-    tried: set[str] = set()
-    while (received := _receive(control)) is not None:
-        order, preload, jails = received
-        if new := [name for name in preload if name not in tried]:
-            tried.update(new)
-            _preload(new)
-        status, report = _verdict(control, order, jails, die_with_parent)
-        body = json.dumps({"status": status}).encode() + b"\n" + report
-        control.sendall(struct.pack(">I", len(body)) + body)
+    deaths = 0
+    while deaths < _DEATHS:
+        supervised = _Supervised(control, die_with_parent)
+        try:
+            took_order = supervised.watch()
+        finally:
+            supervised.end()
+        deaths = 0 if took_order else deaths + 1
+        if supervised.notes.imports:
+            import_known(supervised.notes.imports)  # so that no later runner pays for it
+            gc.collect()
+            gc.freeze()
 
 
 def _parent_death_signal() -> Callable[[], object]:
@@ -55,87 +56,77 @@ def _parent_death_signal() -> Callable[[], object]:
     return lambda: prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 
 
-def _preload(names: list[str]) -> None:
-    """Imports what tests or programs use before the fork, so that no runner pays for it."""
-    for name in names:
-        if name in _PRELOADABLE:
-            with contextlib.suppress(ImportError):  # the tests will say so themselves
-                importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
+class _Supervised:
+    """A runner, from its fork to its end."""
 
+    def __init__(self, control: socket.socket, die_with_parent: Callable[[], object]) -> None:
+        self.notes = Notes()
+        self._control = control
+        self._record = new_record()
+        self._reading, writing = os.pipe()
+        self._runner = os.fork()
+        if self._runner == 0:
+            try:
+                die_with_parent()
+                os.close(self._reading)
+                serve_once(control, self._record, writing)
+            except BaseException:  # noqa: BLE001  told by what it did not say
+                os._exit(1)
+            os._exit(0)
+        os.close(writing)
+        self._poll = select.poll()
+        self._poll.register(self._reading, select.POLLIN)
+        self._poll.register(control, 0)  # only for its hang-up: orders are the runner's
 
-def _receive(control: socket.socket) -> tuple[Order, list[str], list[int]] | None:
-    data, descriptors, _, _ = socket.recv_fds(control, _HEADER.size, 2)
-    if not data:
-        return None
-    data += _exactly(control, _HEADER.size - len(data))
-    head_length, program_length = _HEADER.unpack(data)
-    head = json.loads(_exactly(control, head_length))
-    program = _exactly(control, program_length)
-    order = Order(program, tuple(head["check_ids"]), head["wall_s"], head["memory_mb"], head["seed"])
-    return order, head["preload"], list(descriptors)
+    def watch(self) -> bool:
+        """Until the order is answered, by the runner or in its place; False if it died before it took one."""
+        status = self._followed()
+        if self.notes.word == SENT:
+            return True
+        self._kill()
+        self._hear()
+        if self.notes.word in (SENDING, SENT):
+            sys.exit(0)  # half a report is out: nothing more can be said on this socket
+        if not self.notes.took_order:
+            return False
+        send_report(self._control, status, self._record)
+        return True
 
+    def _followed(self) -> str:
+        """Follows the runner until it is done or gone (`done`) or out of time (`timeout`)."""
+        while self.notes.word != SENT:
+            ready = [fd for fd, _ in self._poll.poll(self._left_ms())]
+            if self._control.fileno() in ready:
+                sys.exit(0)
+            if not ready:
+                return "timeout"
+            if not self._hear():
+                break
+        return "done"
 
-def _exactly(control: socket.socket, count: int) -> bytes:
-    parts = []
-    while count:
-        part = control.recv(min(count, 1 << 20))
-        if not part:
-            sys.exit(0)
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)
+    def _hear(self) -> bool:
+        """Takes in what the runner noted; False at its end."""
+        heard = os.read(self._reading, 4096)
+        self.notes.take(heard, time.monotonic())
+        return bool(heard)
 
+    def _left_ms(self) -> float | None:
+        if not self.notes.took_order:
+            return None
+        grace_s = _SEND_WITHIN_S if self.notes.word == SENDING else self.notes.wall_s + _GRACE_S
+        return 1000 * max(0.0, self.notes.since + grace_s - time.monotonic())
 
-def _verdict(
-    control: socket.socket, order: Order, jails: list[int], die_with_parent: Callable[[], object]
-) -> tuple[str, bytes]:
-    reading, writing = os.pipe()
-    runner = os.fork()
-    if runner == 0:
-        try:
-            die_with_parent()
-            control.close()
-            os.close(reading)
-            silence()
-            run(order, jails, writing)
-        except BaseException:  # noqa: BLE001  told by the exit code
-            os._exit(1)
-        os._exit(0)
-    os.close(writing)
-    for jail in jails:
-        os.close(jail)
-    try:
-        status, report = _collect(reading, control, order.wall_s + _GRACE_S)
-    finally:
-        os.kill(runner, signal.SIGKILL)
-        os.close(reading)
-        os.waitpid(runner, 0)
-    if status == "closed":
-        sys.exit(0)
-    return status, report
+    def _kill(self) -> None:
+        if self._runner:
+            os.kill(self._runner, signal.SIGKILL)
+            os.waitpid(self._runner, 0)
+            self._runner = 0
 
-
-def _collect(reading: int, control: socket.socket, timeout_s: float) -> tuple[str, bytes]:
-    """What the runner reports until it closes its end, hangs, or the main process is gone."""
-    poller = select.poll()
-    poller.register(reading, select.POLLIN)
-    poller.register(control, select.POLLIN)
-    deadline = time.monotonic() + timeout_s
-    report = bytearray()
-    while True:
-        left_s = deadline - time.monotonic()
-        events = poller.poll(max(left_s, 0) * 1000)
-        if not events:
-            return "timeout", bytes(report)
-        for descriptor, _ in events:
-            if descriptor != reading:
-                return "closed", b""  # nothing is sent before the answer: this is the end
-            part = os.read(reading, 65_536)
-            if not part or len(report) > _MAX_REPORT:
-                return "done", bytes(report)
-            report += part
+    def end(self) -> None:
+        """Nothing of the runner is left."""
+        self._kill()
+        os.close(self._reading)
+        os.close(self._record)
 
 
 def main() -> None:
