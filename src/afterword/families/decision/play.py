@@ -71,7 +71,7 @@ def read_play(text: str) -> tuple[Step, ...]:
         if line.startswith("> "):
             said = line[2:].strip()
             thought = said.removeprefix(THOUGHT) if said.startswith(THOUGHT) else ""
-            steps.append(Step(thought=thought, action="" if thought else said, observation=NOTED if thought else ""))
+            steps.append(Step(thought=thought, action="" if thought else said))
         elif steps:
             before = steps[-1]
             seen = f"{before.observation}\n{line}" if before.observation else line

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MAX_PAGE_BYTES = 2_000_000
 _ACTION = re.compile(r"\s*(search|click)\s*\[(.*)\]\s*\.?\s*\Z", re.IGNORECASE | re.DOTALL)
-_INSTRUCTION = re.compile(r"Instruction:\s*")
 _QUERY = re.compile(r"Current Query:")
 
 
@@ -101,7 +100,7 @@ class WebShop:
         lines = [line for line in self._page.lines if not _QUERY.match(line)]
         if self._page.search is not None:
             lines.append("[Search]")
-        return "\n".join(_INSTRUCTION.sub("Instruction: ", line) for line in lines)
+        return "\n".join(lines)
 
     async def _go(self, press: Press, form: dict[str, str] | None = None, *, base: str | None = None) -> None:
         import httpx
