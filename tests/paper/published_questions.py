@@ -13,14 +13,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from afterword.core.messages import FREE, ChatRequest, Price, Reply
 from afterword.core.protocols import EffectKey
 from afterword.core.records import Strategy, Usage
 from afterword.families.qa import Mode, Observation, read_move
+from afterword.journal import PositionalRecorder, RecordedRow
 
 T = TypeVar("T")
+
+MAX_STEPS = 6
 
 _STEP = re.compile(r"^(Thought|Action|Observation) (\d+): ?", re.MULTILINE)
 _STRATEGIES = {
@@ -82,35 +85,19 @@ def read_run(data_dir: Path, name: str) -> PublishedRun:
 
 @dataclass
 class Logged:
-    """A positional recorder over the rows of one question; it keeps the prompts that it was asked with."""
+    """Answers from the log of one question, and keeps the prompts that it was asked with."""
 
-    actor: dict[int, list[str]]
-    articles: dict[int, list[Observation]]
-    lessons: dict[int, str]
-    """By the trial they were drawn from."""
+    log: PositionalRecorder
     prompts: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The last message to the actor, by trial and step."""
 
     async def effect(self, key: EffectKey, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
-        if key.role == "articles":
-            return cast("T", _nth(self.articles.get(key.trial, []), key.n, Observation("")))
-        if key.role == "reflector":  # the same again when it is asked for a better one
-            return cast("T", _reply(self.lessons.get(key.trial, "")))
-        if key.role != "actor":
-            return await call()
-        assert isinstance(request, tuple)
-        asked = request[1]
-        assert isinstance(asked, ChatRequest)
-        self.prompts[key.trial].append(asked.messages[-1].content)
-        return cast("T", _reply(_nth(self.actor.get(key.trial, []), key.n, "")))
-
-
-def _nth(results: Sequence[T], n: int, default: T) -> T:
-    return results[n] if n < len(results) else default
-
-
-def _reply(text: str) -> Reply:
-    return Reply(text, "stop", Usage(calls=1), "text-davinci-003")
+        if key.role == "actor":
+            assert isinstance(request, tuple)
+            asked = request[1]
+            assert isinstance(asked, ChatRequest)
+            self.prompts[key.trial].append(asked.messages[-1].content)
+        return await self.log.effect(key, request, call, kind)
 
 
 class Unasked:
@@ -135,24 +122,35 @@ class Unread:
         raise AssertionError(f"a replay looked {word!r} up")
 
 
-def recorded(rows: Sequence[Row], run: PublishedRun) -> Logged:
+def recorded(question: str, rows: Sequence[Row], run: PublishedRun) -> Logged:
     """The recording of one question."""
-    actor, articles = {}, {}
+    lessons = _lessons(rows, run.strategy)
+    results: list[RecordedRow] = []
     for row in rows:
-        if row.carried or row.status == "absent":
-            continue
+
+        def add(role: str, result: object, trial: int = row.trial) -> None:
+            results.append(RecordedRow(question, trial, role, result))
+
         steps = _steps(row.trajectory) if run.mode is Mode.REACT else [(row.trajectory, "")]
-        actor[row.trial] = [reply for reply, _ in steps]
-        looked_up = [(reply, seen) for reply, seen in steps if _is_look_up(reply)]
-        articles[row.trial] = [Observation(seen, "" if _is_miss(seen) else "the page") for _, seen in looked_up]
-    return Logged(actor, articles, _lessons(rows, run.strategy))
+        for reply, seen in [*steps, *[("", "")] * MAX_STEPS][:MAX_STEPS]:
+            add("actor", _reply(reply))
+            if _is_look_up(reply):
+                add("articles", Observation(seen, "" if _is_miss(seen) else "the page"))
+        for _ in range(2):  # the same again when it is asked for a better one
+            add("reflector", _reply(lessons.get(row.trial, "")))
+    return Logged(PositionalRecorder(results, live=("clock", "evaluator", "held_out")))
+
+
+def _reply(text: str) -> Reply:
+    return Reply(text, "stop", Usage(calls=1), "text-davinci-003")
 
 
 def _steps(trajectory: str) -> list[tuple[str, str]]:
     """Each step's reply and the observation behind it."""
     parts: dict[int, dict[str, str]] = defaultdict(dict)
     marks = list(_STEP.finditer(trajectory))
-    for mark, after in zip(marks, [*(mark.start() for mark in marks[1:]), len(trajectory)], strict=True):
+    ends = [*(mark.start() for mark in marks[1:]), len(trajectory)]
+    for mark, after in zip(marks, ends, strict=False):  # no mark at all where the log has no trajectory
         parts[int(mark[2])][mark[1]] = trajectory[mark.end() : after].strip("\n")
     return [
         (f"Thought {number}: {part['Thought']}\nAction {number}: {part['Action']}", part.get("Observation", ""))

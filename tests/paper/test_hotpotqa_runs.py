@@ -49,7 +49,7 @@ def loop(run: PublishedRun, question: Question) -> Reflexion:
 async def replay(run: PublishedRun, questions: dict[str, Question]) -> list[tuple[Outcome, Logged, list[Row]]]:
     replayed = []
     for name, rows in run.questions.items():
-        log = recorded(rows, run)
+        log = recorded(name, rows, run)
         outcome = await loop(run, questions[name]).run(questions[name].task(run.mode), recorder=log)
         replayed.append((outcome, log, rows))
     return replayed

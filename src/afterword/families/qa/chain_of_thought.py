@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from afterword.core.bounds import cut_end
 from afterword.core.messages import ChatRequest, Message, Reply
@@ -50,14 +51,20 @@ class ChainOfThought:
 
     def request(self, context: ActContext) -> ChatRequest:
         """The request of a trial: what stays the same first, the lessons last."""
-        shows = bool(paragraphs_of(context.task))
-        messages = [Message("system", render(PACKAGE, "cot_system.jinja", {"context": shows}))]
-        for example in cot_examples(self.examples):
-            messages.append(Message("user", example_prompt(example, self.bounds, context=shows)))
-            messages.append(Message("assistant", step_text(example.steps[0])))
+        beginning = _beginning(self.examples, self.bounds, shows=bool(paragraphs_of(context.task)))
         prompt = question_prompt(context.task, context.previous, self.bounds)
-        messages.append(Message("user", with_lessons(prompt, context.lessons, self.bounds)))
+        messages = (*beginning, Message("user", with_lessons(prompt, context.lessons, self.bounds)))
         return request_of(context, messages, max_tokens=self.max_tokens, temperature=self.temperature)
+
+
+@lru_cache(maxsize=16)
+def _beginning(number: int, bounds: PromptBounds, *, shows: bool) -> tuple[Message, ...]:
+    """What all requests begin with."""
+    messages = [Message("system", render(PACKAGE, "cot_system.jinja", {"context": shows}))]
+    for example in cot_examples(number):
+        messages.append(Message("user", example_prompt(example, bounds, context=shows)))
+        messages.append(Message("assistant", step_text(example.steps[0])))
+    return tuple(messages)
 
 
 def _read(reply: Reply, max_tokens: int) -> Trajectory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from afterword.core.bounds import bound_steps, cut, quote_untrusted
 from afterword.core.messages import ChatRequest, Message
@@ -103,28 +104,36 @@ class ReActActor:
 
     def request(self, context: ActContext, steps: Sequence[Step] = ()) -> ChatRequest:
         """The request for the next step: what stays the same first, then the steps so far, the lessons last."""
-        messages = [Message("system", render(PACKAGE, "react_system.jinja", {"max_steps": self.max_steps}))]
-        for example in react_examples(self.examples):
-            messages += self._talk(example_prompt(example, self.bounds, context=False), enumerate(example.steps, 1))
         question = question_prompt(context.task, context.previous, self.bounds)
-        talk = self._talk(question, bound_steps(steps, self.bounds.steps), ending=len(steps) + 1 == self.max_steps)
-        last = talk.pop()
-        messages += [*talk, Message("user", with_lessons(last.content, context.lessons, self.bounds))]
+        talk = _talk(question, bound_steps(steps, self.bounds.steps))
+        last = talk.pop().content
+        if len(steps) + 1 == self.max_steps:
+            last = f"{last}\n\n{_LAST}"
+        beginning = _beginning(self.max_steps, self.examples, self.bounds)
+        messages = (*beginning, *talk, Message("user", with_lessons(last, context.lessons, self.bounds)))
         return request_of(
             context, messages, max_tokens=self.max_tokens, temperature=self.temperature, stop=("\nObservation",)
         )
 
-    def _talk(self, question: str, steps: Iterable[tuple[int, Step]], *, ending: bool = False) -> list[Message]:
-        """A question and its steps as turns; the last one is the user's, unless it is an example that finished."""
-        messages = [Message("user", question)]
-        for number, step in steps:
-            if not step.thought and not step.action:  # the mark of steps that were cut
-                messages[-1] = replace(messages[-1], content=f"{messages[-1].content}\n\n{step.observation}")
-                continue
-            messages.append(Message("assistant", step_text(step)))
-            if step.observation:
-                values = {"number": number, "text": quote_untrusted(step.observation)}
-                messages.append(Message("user", render(PACKAGE, "observation.jinja", values)))
-        if ending:
-            messages[-1] = replace(messages[-1], content=f"{messages[-1].content}\n\n{_LAST}")
-        return messages
+
+@lru_cache(maxsize=16)
+def _beginning(max_steps: int, number: int, bounds: PromptBounds) -> tuple[Message, ...]:
+    """What all requests begin with."""
+    messages = [Message("system", render(PACKAGE, "react_system.jinja", {"max_steps": max_steps}))]
+    for example in react_examples(number):
+        messages += _talk(example_prompt(example, bounds, context=False), enumerate(example.steps, 1))
+    return tuple(messages)
+
+
+def _talk(question: str, steps: Iterable[tuple[int, Step]]) -> list[Message]:
+    """A question and its steps as turns; the last one is the user's, unless it is an example that finished."""
+    messages = [Message("user", question)]
+    for number, step in steps:
+        if not step.thought and not step.action:  # the mark of steps that were cut
+            messages[-1] = replace(messages[-1], content=f"{messages[-1].content}\n\n{step.observation}")
+            continue
+        messages.append(Message("assistant", step_text(step)))
+        if step.observation:
+            values = {"number": number, "text": quote_untrusted(step.observation)}
+            messages.append(Message("user", render(PACKAGE, "observation.jinja", values)))
+    return messages
