@@ -25,6 +25,7 @@ from afterword.cli import (
     extract,
     journal_cmd,
     judge,
+    lessons,
     model,
     new,
     rescore,
@@ -65,6 +66,7 @@ app.command("export")(export.export)
 app.add_typer(journal_cmd.app, name="journal")
 app.add_typer(model.app, name="model")
 app.add_typer(judge.app, name="judge")
+app.add_typer(lessons.app, name="lessons")
 
 
 @app.callback(invoke_without_command=True)
