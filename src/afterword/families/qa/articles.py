@@ -85,7 +85,8 @@ class ClosedArticles:
 
     @property
     def name(self) -> str:
-        return f"closed store of {len(self._pages):,} articles"
+        number = len(self._pages)
+        return f"closed store of {number:,} {'article' if number == 1 else 'articles'}"
 
     async def search(self, title: str) -> Observation:
         """The first sentences of the article with this title, or the titles that are most like it."""
