@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ def written(folder: Path, *rows: object, name: str = "questions.jsonl") -> str:
 
 
 def items(*sources: str, data: Path | None = None, limit: int | None = None, **options: OptionValue) -> list[Item]:
+    return items_with(options, *sources, data=data, limit=limit)
+
+
+def items_with(
+    options: Mapping[str, OptionValue], *sources: str, data: Path | None = None, limit: int | None = None
+) -> list[Item]:
     settings = Settings(models=ModelChoice(model="local"), data=data, limit=limit, options=options)
     return list(family_named("qa").items(sources, settings))
 
@@ -86,7 +93,7 @@ WRONG: dict[str, tuple[dict[str, OptionValue], str]] = {
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
 def test_a_wrong_option_is_refused_in_one_line(options: dict[str, OptionValue], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        items(written(tmp_path, *QUESTIONS), **options)
+        items_with(options, written(tmp_path, *QUESTIONS))
     assert message in str(caught.value)
 
 
