@@ -132,7 +132,21 @@ class Reflexion:
             task = Task(id="task", instructions=task)
         if not isinstance(task, Task):
             raise InputError(f"a run takes a Task or its instructions as text, found {type(task).__name__}")
-        effects = Effects(
+        effects = self.effects(task, arm=arm, seed=seed, recorder=recorder, events=events, clock=clock)
+        return await run_loop(task, self.parts, effects)
+
+    def effects(
+        self,
+        task: Task,
+        *,
+        arm: str | None = None,
+        seed: int = 0,
+        recorder: Recorder | None = None,
+        events: EventSink | None = None,
+        clock: Clock | None = None,
+    ) -> Effects:
+        """What `run` gives to the parts, for whoever calls one of them outside of the loop: with a whole allowance."""
+        return Effects(
             task=task.id,
             arm=self.strategy if arm is None else arm,
             seed=seed,
@@ -142,7 +156,6 @@ class Reflexion:
             clock=SystemClock() if clock is None else clock,
             rules="" if self.rules is None else self.rules.text_for(task),
         )
-        return await run_loop(task, self.parts, effects)
 
     def run_sync(
         self,
