@@ -16,6 +16,7 @@ from afterword.core.protocols import Evaluator, Model
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
 from afterword.evaluators.environment import EnvironmentSuccess, ModelWatch, StuckHeuristic, Watch, success_judge
+from afterword.evaluators.model_judge import same_model_warning
 from afterword.families.decision.actor import MAX_STEPS, EnvironmentActor
 from afterword.families.decision.reflection import game_reflector
 from afterword.families.decision.tasks import ALFWORLD, EXPRESS, WEBSHOP, DecisionTask, SourceOptions, tasks_of
@@ -25,6 +26,8 @@ from afterword.families.programming.benchmarks import data_folder
 MEMORY = 3
 """As in the paper."""
 MAX_TOKENS = 100
+JUDGE_SAMPLING = 0.7
+"""The temperature of a judge with several votes."""
 
 
 class Judge(StrEnum):
@@ -58,7 +61,18 @@ class DecisionFamily:
 
     name = "decision"
     options = frozenset(
-        {"split", "language", "url", "tasks", "max_steps", "judge", "watch", "stuck_cycles", "stuck_actions"}
+        {
+            "split",
+            "language",
+            "url",
+            "tasks",
+            "max_steps",
+            "judge",
+            "watch",
+            "stuck_cycles",
+            "stuck_actions",
+            "judge_votes",
+        }
     )
     prompts = ("afterword.families.decision", "afterword.reflectors", "afterword.evaluators.model_judge")
 
@@ -88,9 +102,15 @@ def _how(settings: Settings) -> _How:
     max_steps = settings.number("max_steps", MAX_STEPS)
     if max_steps < 1:
         raise InputError(f"--max-steps takes a number from 1, found {max_steps}")
+    judge = _choice(settings, "judge", Judge, Judge.ENVIRONMENT)
+    watch = _choice(settings, "watch", WatchName, WatchName.HEURISTIC)
+    if settings.options.get("judge_votes") is not None and judge is not Judge.MODEL:
+        raise InputError("--judge-votes is for --judge model; add it or leave the votes out")
+    if settings.models.judge_model and judge is not Judge.MODEL and watch is not WatchName.MODEL:
+        raise InputError("no model judges here; add --judge model or --watch model, or leave out --judge-model")
     return _How(
-        _choice(settings, "judge", Judge, Judge.ENVIRONMENT),
-        _choice(settings, "watch", WatchName, WatchName.HEURISTIC),
+        judge,
+        watch,
         StuckHeuristic(_limit(settings, "stuck_cycles", 3), _limit(settings, "stuck_actions", 30)),
         max_steps if settings.options.get("max_steps") is not None else None,
     )
@@ -164,7 +184,10 @@ def _item(task: DecisionTask, how: _How, settings: Settings) -> Item:
 
 async def _evaluator(how: _How, bench: Bench) -> Evaluator:
     if how.judge is Judge.MODEL:
-        return success_judge(await _judging_model(bench))
+        votes = bench.settings.number("judge_votes", 1)
+        stated = votes == 1 or bench.settings.models.judge_temperature is not None
+        temperature = bench.temperature("judge") if stated else JUDGE_SAMPLING
+        return success_judge(await _judging_model(bench), votes=votes, temperature=temperature)
     return how.heuristic if how.judge is Judge.HEURISTIC else EnvironmentSuccess()
 
 
@@ -175,8 +198,7 @@ async def _opened_watch(how: _How, bench: Bench) -> Watch | None:
 
 
 async def _judging_model(bench: Bench) -> Model:
-    """The reflector's model, as it sees the trial from outside anyway."""
-    model, actor = await bench.model("reflector"), await bench.model("actor")
-    if model.name == actor.name:
-        bench.warn(f"{model.name} judges its own trials; --reflector-model names another one")
+    model, actor = await bench.model("judge"), await bench.model("actor")
+    if (warning := same_model_warning(model.name, actor.name)) is not None:
+        bench.warn(warning)
     return model

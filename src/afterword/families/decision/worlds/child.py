@@ -42,6 +42,11 @@ class ChildWorld:
         self._answers: BufferedByteReceiveStream | None = None
         self._log: IO[bytes] | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """Of the child; None where there is none."""
+        return None if self._child is None else self._child.pid
+
     async def open(self, settings: Mapping[str, object]) -> None:
         """Makes this the world of other settings, in the same process where there is one.
 
