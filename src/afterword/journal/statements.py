@@ -22,6 +22,7 @@ class Statement:
     """An insert that may be repeated: a row that is there already is left, or some columns of it are renewed."""
 
     def __init__(self, database: Database, table: Table, updated: tuple[str, ...] = ()) -> None:
+        self.table = table
         insert = database.upsert(table, *updated).values(dict.fromkeys(column.name for column in table.c))
         compiled = insert.compile(dialect=database.engine.dialect)
         self._text = str(compiled)

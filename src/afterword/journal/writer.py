@@ -222,11 +222,13 @@ class Writer:
 
 
 def _add(rows: list[_Rows], statement: Statement, row: Row) -> None:
-    """One more row: with its like, whatever came between, since no table depends on another."""
-    for group in rows:
+    """One more row: with its like, unless a row for the same table, which it may renew, stands between."""
+    for group in reversed(rows):
         if group.statement is statement:
             group.rows.append(row)
             return
+        if group.statement.table is statement.table:
+            break
     rows.append(_Rows(statement, [row]))
 
 
