@@ -96,9 +96,8 @@ def test_a_game_whose_process_is_killed_is_a_fault_and_starts_again(data_dir: Pa
     game = next(load_alfworld(data_dir, limit=1))
 
     async def main() -> None:
-        host = ChildWorld(
-            "afterword.families.decision.worlds.alfworld_child", {"file": str(game.file)}, name="g", package="alfworld"
-        )
+        host = game_process("g")
+        await host.open({"file": str(game.file)})
         try:
             first = await host.reset()
             assert host.pid is not None
