@@ -17,7 +17,7 @@ from afterword.errors import InputError, WorldFault
 from afterword.families.decision import load_alfworld
 from afterword.families.decision.examples import alfworld_examples, alfworld_help
 from afterword.families.decision.walkthroughs import Played, Walkthroughs
-from afterword.families.decision.worlds.alfworld import TASK_TYPES, AlfworldGame, pick, to_old_command
+from afterword.families.decision.worlds.alfworld import TASK_TYPES, AlfworldGame, game_process, pick, to_old_command
 
 
 def played(games: list[AlfworldGame]) -> list[Played]:
