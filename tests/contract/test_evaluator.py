@@ -16,9 +16,10 @@ from afterword.core.effects import Effects, FakeClock, Metered, fingerprint
 from afterword.core.events import NoEvents
 from afterword.core.messages import ChatRequest, Reply
 from afterword.core.protocols import EffectKey, EvaluateContext, Evaluator
-from afterword.core.records import Feedback, Task, Trajectory, Trust, Usage
+from afterword.core.records import Feedback, Step, Task, Trajectory, Trust, Usage
 from afterword.errors import AfterwordError
 from afterword.evaluators.command import CommandTests
+from afterword.evaluators.environment import EnvironmentSuccess, StuckHeuristic
 from afterword.evaluators.exact_match import ExactMatch, StrictMatch
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite
 from afterword.evaluators.model_judge import ModelJudge
@@ -39,7 +40,8 @@ class Subject:
     evaluator: Evaluator
     right: Trajectory
     wrong: Trajectory
-    broken: Evaluator
+    broken: Evaluator | None
+    """None where every trajectory gets a verdict, as it needs nothing but the steps."""
     trust: Trust
 
 
@@ -169,6 +171,20 @@ async def pydantic_schema() -> AsyncIterator[Subject]:
     )
 
 
+STEPS = (Step(observation="You are here."), Step(action="look", observation="Dark."))
+
+
+@asynccontextmanager
+async def environment_success() -> AsyncIterator[Subject]:
+    won = Trajectory("", STEPS, won=True, reward=1.0)
+    yield Subject(EnvironmentSuccess(), won, Trajectory("", STEPS, "step_limit", reward=1.0), None, "environment")
+
+
+@asynccontextmanager
+async def stuck_heuristic() -> AsyncIterator[Subject]:
+    yield Subject(StuckHeuristic(), Trajectory("", STEPS), Trajectory("", STEPS * 4), None, "heuristic")
+
+
 SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
     "function_tests": function_tests,
     "own_tests": own_tests,
@@ -179,6 +195,8 @@ SUBJECTS: dict[str, Callable[[], AbstractAsyncContextManager[Subject]]] = {
     "pydantic_schema": pydantic_schema,
     "exact_match": exact_match,
     "strict_match": strict_match,
+    "environment_success": environment_success,
+    "stuck_heuristic": stuck_heuristic,
 }
 
 
@@ -274,6 +292,8 @@ def test_the_verdict_passes_the_recorder_under_the_role_it_was_asked_in(subject:
 def test_no_verdict_is_an_error_and_never_feedback(subject: Subjects) -> None:
     async def main() -> None:
         async with subject() as given:
+            if given.broken is None:
+                return
             with pytest.raises(AfterwordError):
                 await given.broken.evaluate(context(given.right))
 
