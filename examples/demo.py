@@ -13,10 +13,14 @@ import anyio
 from rich.console import Console
 from rich.text import Text
 
-from afterword.cli.families import Settings, family_named
+from afterword.cli.families import Settings
 from afterword.cli.model import install_model
+from afterword.cli.plan import Plan
+from afterword.cli.results import Results
 from afterword.cli.roles import ModelChoice
-from afterword.cli.task_run import Watched, run_task
+from afterword.cli.session import work
+from afterword.cli.starting import unkept
+from afterword.cli.watched import WatchedScreen
 from afterword.errors import AfterwordError
 from afterword.models.inventory import availability
 from afterword.models.recording_file import read_headers
@@ -64,10 +68,9 @@ def fetch_model(console: Console) -> bool:
 
 def play(console: Console, folder: Path, model: str) -> None:
     """Runs a task as `afterword run` does, with at most three trials."""
-    settings = Settings(ModelChoice(model=model), max_trials=3)
+    plan = Plan("programming", (str(folder),), Settings(ModelChoice(model=model), max_trials=3))
     try:
-        item = next(family_named("programming").items([str(folder)], settings))
-        anyio.run(run_task, item, Watched(settings, console))
+        anyio.run(work, unkept(plan), WatchedScreen(console, Results()))
     except AfterwordError as error:
         say(console, f"This part could not run: {error}")
         transcript(console, folder)

@@ -179,7 +179,7 @@ async def test_the_caller_may_end_all_on_the_first_job_without_an_outcome() -> N
             at_once=1,
             record=Unrecorded(),
             listener=Heard(),
-            without_outcome=refuse,
+            failed=refuse,
         )
     assert raised.group_contains(InputError, match="its tests are broken")
 

@@ -5,26 +5,35 @@ Apart from the commands, so that `run`, `resume`, `fork` and `demo` put a loop t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import anyio
+
 from afterword.cli.ask import AskingReflector, read_line
+from afterword.cli.departures import Departure, GivenLesson, RevealedChecks
 from afterword.cli.families import MakeReflector, Settings
 from afterword.cli.roles import Roles
-from afterword.core.protocols import Actor, Evaluator, Memory, Model
+from afterword.core.budget import Allowance
+from afterword.core.messages import ChatRequest
+from afterword.core.protocols import Actor, Evaluator, Memory, Model, Reflector
 from afterword.core.reflexion import Reflexion
 from afterword.core.stopping import Plateau
 from afterword.errors import UnknownPrice
+from afterword.experiments.lessons.rules import open_rule_book
+from afterword.experiments.limits import RunBudget, RunModel
 from afterword.experiments.shared import Shared
 from afterword.memories import MemoryKind, make_memory
-from afterword.models.opening import Models
+from afterword.models.opening import Models, split_name
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
 
 T = TypeVar("T")
+_NONE = Departure()
 
 
 class Screen(Protocol):
@@ -37,32 +46,64 @@ class Screen(Protocol):
     def program(self, text: str) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What the tasks of a run may do together."""
+
+    budget: RunBudget = field(default_factory=lambda: RunBudget(Allowance()))
+    model_calls: anyio.CapacityLimiter | None = None
+    verdicts: int = 1
+
+
 class Benches:
     """The models and resources that the items of one run share."""
 
-    def __init__(self, settings: Settings, roles: Roles, models: Models, shared: Shared, *, verdicts: int) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        roles: Roles,
+        models: Models,
+        shared: Shared,
+        *,
+        limits: RunLimits,
+        used: Mapping[tuple[str, str], Sequence[ChatRequest]] | None = None,
+    ) -> None:
         self.settings = settings
         self.roles = roles
-        self.verdicts = verdicts
+        self.limits = limits
         self.shared = shared
         self.warnings: list[str] = [roles.warning] if roles.warning else []
+        self.rules = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
         self._models = models
+        self._used = used or {}
 
-    def of_item(self, task_id: str, screen: Screen, written: Callable[[Sequence[OwnTest]], None]) -> ItemBench:
+    def of_item(
+        self,
+        task_id: str,
+        screen: Screen,
+        written: Callable[[Sequence[OwnTest]], None],
+        departure: Departure = _NONE,
+    ) -> ItemBench:
         """The bench of one item."""
-        return ItemBench(self, task_id, screen, written)
+        return ItemBench(self, task_id, screen, written, departure)
 
-    async def model(self, role: str) -> Model:
-        """The model of a role, opened once."""
+    async def model(self, role: str, task_id: str) -> Model:
+        """The model of a role, opened once; where a script is by task, once for the task."""
+        played = self.roles.named(role)
+        if split_name(played.name)[0] == "scripted" and self._models.script(played.name).is_by_task:
+            used = self._used.get((role, task_id), ())
+            return await self._models.open(played.name, options=played.options, role=role, task=task_id, used=used)
         model = await self.shared.get(("model", role), partial(self._opened, role))
-        if self.settings.allowance.cost_usd is not None and model.price is None:
+        allowances = (self.settings.allowance, self.limits.budget.allowance)
+        if model.price is None and any(allowance.cost_usd is not None for allowance in allowances):
             raise UnknownPrice(model.name)
         return model
 
     @asynccontextmanager
     async def _opened(self, role: str) -> AsyncIterator[Model]:
         played = self.roles.named(role)
-        yield await self._models.open(played.name, options=played.options, role=role)
+        used = [request for (of_role, _), requests in self._used.items() if of_role == role for request in requests]
+        yield await self._models.open(played.name, options=played.options, role=role, used=used)
 
     def warn(self, text: str) -> None:
         """Keeps a warning, once."""
@@ -74,18 +115,34 @@ class ItemBench:
     """The bench of one item; a `Bench` of the families."""
 
     def __init__(
-        self, benches: Benches, task_id: str, screen: Screen, written: Callable[[Sequence[OwnTest]], None]
+        self,
+        benches: Benches,
+        task_id: str,
+        screen: Screen,
+        written: Callable[[Sequence[OwnTest]], None],
+        departure: Departure,
     ) -> None:
         self.settings = benches.settings
-        self.verdicts = benches.verdicts
+        self.verdicts = benches.limits.verdicts
         self._benches = benches
         self._task_id = task_id
         self._screen = screen
         self._written = written
+        self._departure = departure
+        self._models: dict[str, RunModel] = {}
+
+    @property
+    def refused(self) -> bool:
+        """Whether the run's budget, and not the task's, has refused a call of this item."""
+        return any(model.refused for model in self._models.values())
 
     async def model(self, role: str) -> Model:
         """The model of a role, within the limits of the run."""
-        return await self._benches.model(role)
+        if role not in self._models:
+            limits = self._benches.limits
+            model = await self._benches.model(role, self._task_id)
+            self._models[role] = RunModel(model, limits.budget, limits.model_calls)
+        return self._models[role]
 
     def temperature(self, role: str) -> float | None:
         """How the model of a role is sampled."""
@@ -123,21 +180,27 @@ class ItemBench:
     ) -> Reflexion:
         """The loop with these parts and all that the settings say of it."""
         settings = self.settings
-        lessons = None
+        lessons: Reflector | None = None
+        most = settings.max_trials
+        if (revealed := self._departure.revealed) and held_out is not None:
+            evaluator, held_out, most = RevealedChecks(evaluator, held_out, revealed), None, revealed + 1
         if settings.strategy.reflects:
             lessons = reflector(await self.model("reflector"), self.temperature("reflector"))
             if settings.ask:
                 lessons = AskingReflector(lessons, self._screen.draft, read_line)
+            if self._departure.lesson_of:
+                lessons = GivenLesson(lessons, self._departure.lesson_of, self._departure.lesson)
         return Reflexion(
             actor,
             evaluator,
             lessons,
             strategy=settings.strategy,
             memory=await self._memory(settings.memory or memory),
-            max_trials=settings.max_trials,
+            max_trials=most,
             allowance=settings.allowance,
             stop=_plateau(settings),
             held_out=held_out,
+            rules=self._benches.rules,
         )
 
     async def _memory(self, size: int) -> Memory:

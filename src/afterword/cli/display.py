@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from afterword.cli.text import counted, findings, money, plain, shortened
+from afterword.cli.text import counted, findings, plain, shortened, spend
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Leak, Outcome, Reflection, StopReason, Trial, Usage
 from afterword.families.programming.own_tests import OwnTest
@@ -57,7 +56,7 @@ class Display:
                 self._trial_started(event)
             case events.ModelCalled():
                 self._spent = event.spent
-                self._working(f"{event.role} answered, {_spend(event.spent)} so far")
+                self._working(f"{event.role} answered, {spend(event.spent)} so far")
             case events.Evaluated():
                 self._evaluated(event.feedback)
             case events.Reflected():
@@ -76,15 +75,9 @@ class Display:
                 self._leaked(event.leaks)
             case events.RunEnded():
                 self.rest()
-                self._ended(event.outcome)
+                self.outcome(event.outcome)
             case events.RunStarted() | events.Faulted():
                 pass  # the header is the command's; a fault is told with the outcome
-
-    def interrupted(self, record: Path | None) -> None:
-        """Says what a run that is given up has spent, and where its calls are kept."""
-        self.rest()
-        kept = f"; the calls are kept in {record}" if record is not None else ""
-        self._line(f"given up after {_spend(self._spent)}{kept}", style="yellow")
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
@@ -167,14 +160,15 @@ class Display:
         shown = shortened(leaks[0].text, 80)
         self._line(f"warning: held-out text was seen before the end ({where}), e.g. {shown}", style="yellow")
 
-    def _ended(self, outcome: Outcome) -> None:
+    def outcome(self, outcome: Outcome) -> None:
+        """Shows what a task came to."""
         status = Text(outcome.status, style=f"bold {_COLOURS.get(outcome.status, 'red')}")
         meaning = NOTHING_TRIED if outcome.status == "gave_up" and not outcome.trials else MEANINGS[outcome.status]
         status.append(f"  {meaning}", style="default not bold")
         print_wrapped(self._console, status, hang=2)
         if outcome.fault is not None:
             self._line(f"{outcome.fault.kind}: {plain(outcome.fault.message)}", "  ", style="red")
-        facts = [f"verdict: {_trust(outcome.best)}" if outcome.best is not None else "", _spend(outcome.total_usage)]
+        facts = [f"verdict: {_trust(outcome.best)}" if outcome.best is not None else "", spend(outcome.total_usage)]
         self._line(" · ".join(fact for fact in facts if fact), "  ", style="dim")
 
     def _line(self, text: str, indent: str = "", style: str = "") -> None:
@@ -219,8 +213,3 @@ def score(feedback: Feedback) -> str:
 def _trust(best: Trial) -> str:
     feedback = best.feedback
     return f"{feedback.trust} ({feedback.isolation})" if feedback.isolation else feedback.trust
-
-
-def _spend(usage: Usage) -> str:
-    tokens = f"{usage.tokens_in:,} + {usage.tokens_out:,} tokens"
-    return f"{counted(usage.calls, 'call')}, {tokens}, {money(usage.cost_usd)}"

@@ -74,6 +74,36 @@ JournalPlace = Annotated[
         help="Where runs are kept: a file or postgresql://HOST/NAME. [below the user's data folder]",
     ),
 ]
+NoJournal = Annotated[bool, typer.Option("--no-journal", help="Keep the run nowhere; it cannot be resumed.")]
+Fsync = Annotated[bool, typer.Option("--fsync", help="Wait for the disk, so that a power loss takes nothing back.")]
+
+FamilyName = Annotated[str | None, typer.Option("--family", help="programming, qa or decision. [by the sources]")]
+Data = Annotated[Path | None, typer.Option(help="The folder with published benchmarks. [AFTERWORD_DATA]")]
+Limit = Annotated[int | None, typer.Option(help="At most so many tasks, the first ones.")]
+TasksAtATime = Annotated[int | None, typer.Option("--jobs", help="Tasks at a time. [8; local model: 2; scripted: 1]")]
+ModelCalls = Annotated[int | None, typer.Option(help="Model calls at a time, of all tasks. [as many as tasks]")]
+Verdicts = Annotated[int | None, typer.Option(help="Verdicts at a time, of all tasks. [one a processor]")]
+TotalCostUsd = Annotated[float | None, typer.Option(help="Most money of the whole run; needs a known price.")]
+TotalTokens = Annotated[int | None, typer.Option(help="Most tokens of the whole run.")]
+TotalCalls = Annotated[int | None, typer.Option(help="Most model calls of the whole run.")]
+TotalSeconds = Annotated[float | None, typer.Option(help="Most wall time of this session.")]
+
+Mode = Annotated[str | None, typer.Option(help="qa: cot, cot-context or react. [with the context where there is one]")]
+Articles = Annotated[
+    str | None, typer.Option(help="qa, react: a JSON Lines file of articles, wikipedia, or the URL of a MediaWiki.")
+]
+Examples = Annotated[int | None, typer.Option(help="qa: so many worked examples in the prompt.")]
+Match = Annotated[str | None, typer.Option(help="qa: how answers are compared, official or strict. [official]")]
+MaxSteps = Annotated[int | None, typer.Option(help="qa, decision: most steps of a trial.")]
+Split = Annotated[str | None, typer.Option(help="decision: which part of ALFWorld.")]
+Language = Annotated[str | None, typer.Option(help="decision: the commands of ALFWorld, new or old.")]
+Url = Annotated[str | None, typer.Option(help="decision: where a WebShop server listens.")]
+Tasks = Annotated[Path | None, typer.Option(help="decision: a JSON Lines file of tasks for the world.")]
+Judge = Annotated[str | None, typer.Option(help="decision: environment, heuristic or model. [environment]")]
+Watch = Annotated[str | None, typer.Option(help="decision: who ends a stuck trial, heuristic, model or off.")]
+StuckCycles = Annotated[int | None, typer.Option(help="decision: so often the same action and answer is stuck. [3]")]
+StuckActions = Annotated[int | None, typer.Option(help="decision: more actions than this is stuck. [30]")]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 
 

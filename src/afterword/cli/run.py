@@ -1,29 +1,33 @@
-"""`afterword run`: the loop on one task, with progress a person can follow."""
+"""`afterword run`: the loop on one task or on many, with progress that a person can follow."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.result import exit_code, outcome_json
 from afterword.core.records import Strategy
 from afterword.errors import InputError
 from afterword.memories import MemoryKind
 
 if TYPE_CHECKING:
-    from afterword.families.programming.own_tests import OwnTest
+    from afterword.cli.families import Family
+    from afterword.cli.families.interface import OptionValue
 
 
 def run(
     sources: Annotated[
         list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="SOURCE...")
     ],
+    family: options.FamilyName = None,
+    data: options.Data = None,
+    limit: options.Limit = None,
+    jobs: options.TasksAtATime = None,
+    model_calls: options.ModelCalls = None,
+    verdicts: options.Verdicts = None,
     model: options.ModelName = None,
     base_url: options.BaseUrl = None,
     api_key: options.ApiKey = None,
@@ -46,6 +50,10 @@ def run(
     tokens: options.Tokens = None,
     calls: options.Calls = None,
     seconds: options.Seconds = None,
+    total_cost_usd: options.TotalCostUsd = None,
+    total_tokens: options.TotalTokens = None,
+    total_calls: options.TotalCalls = None,
+    total_seconds: options.TotalSeconds = None,
     max_tokens: options.MaxTokens = None,
     min_gain: options.MinGain = None,
     patience: options.Patience = None,
@@ -54,6 +62,22 @@ def run(
     timeout_s: options.CallTimeout = 300.0,
     requests_per_minute: options.RequestsPerMinute = None,
     threads: options.Threads = None,
+    mode: options.Mode = None,
+    articles: options.Articles = None,
+    examples: options.Examples = None,
+    match: options.Match = None,
+    max_steps: options.MaxSteps = None,
+    split: options.Split = None,
+    language: options.Language = None,
+    url: options.Url = None,
+    tasks: options.Tasks = None,
+    judge: options.Judge = None,
+    watch: options.Watch = None,
+    stuck_cycles: options.StuckCycles = None,
+    stuck_actions: options.StuckActions = None,
+    journal: options.JournalPlace = None,
+    no_journal: options.NoJournal = False,
+    fsync: options.Fsync = False,
     record: options.Record = None,
     out: options.Out = None,
     ask: options.Ask = False,
@@ -61,37 +85,58 @@ def run(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Work on a task until its checks pass.
+    """Work on tasks until their checks pass.
 
     An agent tries, is judged, and takes a lesson into the next trial; in the end the held-out checks judge it once.
+    The run is kept in a journal, and `afterword resume` goes on with one that was interrupted.
     """
-    from rich.console import Console
-
+    from afterword.cli.commands import conduct
     from afterword.cli.families import Settings, family_of
+    from afterword.cli.plan import Plan
+    from afterword.cli.results import Results, refuse_unwritable
     from afterword.cli.roles import ModelChoice
-    from afterword.cli.task_run import Watched, run_task
+    from afterword.cli.starting import JournalChoice, new_run, unkept_run
     from afterword.core.budget import Allowance
 
     if out is not None:
-        _refuse_unwritable(out)
-    choice = ModelChoice(
-        model=model,
-        base_url=base_url,
-        api_key=api_key,
-        reflector_model=reflector_model,
-        temperature=temperature,
-        reflector_temperature=reflector_temperature,
-        test_writer_model=test_writer_model,
-        test_writer_temperature=test_writer_temperature,
-        judge_model=judge_model,
-        judge_temperature=judge_temperature,
-        price=price,
-        timeout_s=timeout_s,
-        requests_per_minute=requests_per_minute,
-        threads=threads,
-    )
+        refuse_unwritable(out)
+    if no_journal and (journal is not None or fsync):
+        raise InputError("--no-journal keeps the run nowhere; leave it out, or leave out --journal and --fsync")
+    of_family: dict[str, OptionValue] = {
+        "own_tests": own_tests or None,
+        "judge_votes": judge_votes,
+        "mode": mode,
+        "articles": articles,
+        "examples": examples,
+        "match": match,
+        "max_steps": max_steps,
+        "split": split,
+        "language": language,
+        "url": url,
+        "tasks": None if tasks is None else str(tasks),
+        "judge": judge,
+        "watch": watch,
+        "stuck_cycles": stuck_cycles,
+        "stuck_actions": stuck_actions,
+    }
+    chosen = family_of(sources, family)
     settings = Settings(
-        models=choice,
+        models=ModelChoice(
+            model=model,
+            base_url=base_url,
+            api_key=api_key,
+            reflector_model=reflector_model,
+            temperature=temperature,
+            reflector_temperature=reflector_temperature,
+            test_writer_model=test_writer_model,
+            test_writer_temperature=test_writer_temperature,
+            judge_model=judge_model,
+            judge_temperature=judge_temperature,
+            price=price,
+            timeout_s=timeout_s,
+            requests_per_minute=requests_per_minute,
+            threads=threads,
+        ),
         strategy=strategy,
         max_trials=max_trials,
         memory=memory,
@@ -105,38 +150,51 @@ def run(
         allow_weak_isolation=allow_weak_isolation,
         rules=rules,
         rules_limit=rules_limit,
-        options={
-            **({"own_tests": True} if own_tests else {}),
-            **({"judge_votes": judge_votes} if judge_votes is not None else {}),
-        },
+        data=data,
+        limit=limit,
+        options=_stated(of_family, chosen),
     )
-    console = Console(stderr=as_json)
-    written: list[OwnTest] = []
-    item = next(family_of(sources, None).items(sources, settings))
-    how = Watched(settings, console, record, not as_json and out is None, written.extend)
-    outcome = anyio.run(run_task, item, how)
-    best = outcome.best
-    if as_json:
-        sys.stdout.write(json.dumps(outcome_json(outcome, written)) + "\n")
-    if out is not None and best is not None:
-        try:
-            out.write_text(best.trajectory.output, encoding="utf-8", errors="backslashreplace")
-        except OSError as error:
-            raise _unwritable(out, error) from None
-    return exit_code(outcome, require_acceptance=require_acceptance)
+    plan = Plan(
+        chosen.name,
+        tuple(sources),
+        settings,
+        str(Path.cwd()),
+        jobs,
+        model_calls,
+        verdicts,
+        Allowance(calls=total_calls, tokens=total_tokens, cost_usd=total_cost_usd, seconds=total_seconds),
+    )
+    if no_journal:
+        start = unkept_run(plan, record)
+    else:
+        choice = JournalChoice(journal, fsync, () if api_key is None else (api_key,))
+        start = new_run(plan, choice, ("afterword", *_without_key(sys.argv[1:])), record)
+    results = Results(as_json, out)
+    conduct(start, results)
+    return results.exit_code(require_acceptance=require_acceptance)
 
 
-def _refuse_unwritable(out: Path) -> None:
-    """Found now and not after the money is spent."""
-    there = out.exists()
-    try:
-        with out.open("ab"):
-            pass
-        if not there:
-            out.unlink()
-    except OSError as error:
-        raise _unwritable(out, error) from None
+def _stated(of_family: dict[str, OptionValue], family: Family) -> dict[str, OptionValue]:
+    """The options of a family that were stated; those of another one would do nothing.
+
+    Raises:
+        InputError: one of another family was stated.
+    """
+    stated: dict[str, OptionValue] = {name: value for name, value in of_family.items() if value is not None}
+    for name in stated:
+        if name not in family.options:
+            raise InputError(
+                f"--{name.replace('_', '-')} is no option of the family {family.name}; leave it out, or say --family"
+            )
+    return stated
 
 
-def _unwritable(out: Path, error: OSError) -> InputError:
-    return InputError(f"the program cannot be written here: {error.strerror}; give another --out", file=out)
+def _without_key(arguments: list[str]) -> list[str]:
+    """The command line without the value of --api-key."""
+    kept = list(arguments)
+    for place, argument in enumerate(arguments):
+        if argument.startswith("--api-key="):
+            kept[place] = "--api-key=…"
+        elif argument == "--api-key" and place + 1 < len(kept):
+            kept[place + 1] = "…"
+    return kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from afterword.core.records import Feedback
+from afterword.core.records import Feedback, Usage
 
 _GAP = re.compile(r"^(\S+:) +")
 """What a message leaves between a check's id and an indented line."""
@@ -52,3 +52,9 @@ def money(cost_usd: float | None) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def spend(usage: Usage) -> str:
+    """`3 calls, 1,055 + 115 tokens, $0`."""
+    tokens = f"{usage.tokens_in:,} + {usage.tokens_out:,} tokens"
+    return f"{counted(usage.calls, 'call')}, {tokens}, {money(usage.cost_usd)}"

@@ -106,7 +106,7 @@ async def run_jobs(
     listener: Listener,
     may_begin: Callable[[], bool] = lambda: True,
     is_final: Callable[[Job, Outcome], bool] = lambda _job, _outcome: True,
-    without_outcome: Callable[[Job, Exception], Outcome] | None = None,
+    failed: Callable[[Job, Exception], Outcome] | None = None,
 ) -> None:
     """Works on jobs, `at_once` at a time, begun in their order; a job is made when there is room for it.
 
@@ -120,8 +120,8 @@ async def run_jobs(
         listener: told what happens.
         may_begin: asked before each job; once it says no, the rest is left.
         is_final: says of an outcome whether it is kept.
-        without_outcome: what is told of a job that raised instead of coming to an outcome; it may raise, which ends
-            the others.
+        failed: what is told of a job that raised instead of coming to an outcome, `without_outcome` as a rule; it may
+            raise, which ends the others.
 
     Raises:
         JournalFault: what happens can no longer be kept; all jobs are cancelled.
@@ -129,7 +129,7 @@ async def run_jobs(
     if at_once < 1:
         raise InputError(f"expected at least 1 job at a time, found {at_once}")
     source = iter(jobs)
-    work = _Work(record, listener, is_final, without_outcome or _without_outcome)
+    work = _Work(record, listener, is_final, failed or without_outcome)
 
     async def worker() -> None:
         for job in source:
@@ -151,12 +151,12 @@ class _Work:
         record: RunRecord,
         listener: Listener,
         is_final: Callable[[Job, Outcome], bool],
-        without_outcome: Callable[[Job, Exception], Outcome],
+        failed: Callable[[Job, Exception], Outcome],
     ) -> None:
         self._record = record
         self._listener = listener
         self._is_final = is_final
-        self._without_outcome = without_outcome
+        self._failed = failed
 
     async def on(self, job: Job) -> None:
         earlier = await self._record.outcome(job.task.id, arm=job.arm, seed=job.seed)
@@ -177,7 +177,7 @@ class _Work:
             except JournalFault:
                 raise
             except Exception as error:  # noqa: BLE001 - kept as this job's outcome; the others go on
-                return self._without_outcome(job, error), False
+                return self._failed(job, error), False
             fault = outcome.fault
             if fault is None or fault.kind != ReplayDiverged.__name__ or starts == _MOST_STARTS:
                 return outcome, True
@@ -198,7 +198,7 @@ class _Work:
             raise first_of_group(group) from group
 
 
-def _without_outcome(job: Job, error: Exception) -> Outcome:
+def without_outcome(job: Job, error: Exception) -> Outcome:
     """What is told of a job that could not be put together, or whose input showed to be wrong on the way."""
     fault = record_of(error if isinstance(error, Fault) else ComponentFault("task", error), 0)
     if isinstance(error, AfterwordError):

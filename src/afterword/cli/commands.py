@@ -1,0 +1,47 @@
+"""What `run`, `resume`, `fork` and `continue` have in common once they know what to start from: a session, conducted.
+
+The screen depends on the tasks: one is watched closely, many are told in a line each.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+import anyio
+from rich.console import Console
+
+from afterword.cli.compact import CompactScreen
+from afterword.cli.results import Results
+from afterword.cli.session import Screen, Start, work
+from afterword.cli.watched import WatchedScreen
+from afterword.core.faults import first_of_group
+from afterword.errors import InputError
+
+
+def conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> None:
+    """Works on the tasks of a start until all have an outcome; `results` gets them.
+
+    Raises:
+        InputError: an option, a source or a file is wrong.
+        JournalFault: what happens can no longer be kept.
+    """
+    try:
+        anyio.run(_conduct, starting, results)
+    except BaseExceptionGroup as group:
+        raise first_of_group(group) from None
+
+
+async def _conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> None:
+    async with starting as start:
+        many = len(start.items) > 1
+        if many and results.out is not None:
+            raise InputError("--out is for one task; several are read with --json, or later with: afterword export")
+        asking = start.plan.settings.ask or start.items.asks
+        if many and asking and start.plan.at_once > 1:
+            raise InputError("a person is asked about one task after the other: add --jobs 1")
+        console = Console(stderr=results.as_json)
+        results.burned = frozenset(task for task, how in start.departures.items() if how.revealed)
+        screen: Screen = CompactScreen(console, results)
+        if not many or asking:
+            screen = WatchedScreen(console, results, show_output=not results.as_json and results.out is None)
+        await work(start, screen)

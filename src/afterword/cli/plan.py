@@ -1,0 +1,147 @@
+"""`Plan`: all that a run is started with, as plain data that a journal keeps, and the fingerprints that guard it.
+
+What is not here (keys, where to print) may differ when the run is resumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from afterword._version import __version__
+from afterword.cli.families import Family, Settings
+from afterword.cli.roles import Role, roles_of
+from afterword.core.budget import Allowance
+from afterword.core.effects import fingerprint
+from afterword.errors import InputError
+from afterword.models.opening import default_model_name, split_name
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+REMOTE_JOBS = 8
+LOCAL_JOBS = 2
+"""The local model answers one request at a time; meanwhile another task can be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which tasks are worked on, how, and how many at a time."""
+
+    family: str
+    sources: tuple[str, ...]
+    settings: Settings
+    folder: str = ""
+    """Where relative paths start, as absolute path."""
+    jobs: int | None = None
+    """Tasks at a time; None: what suits the model."""
+    model_calls: int | None = None
+    """Model calls at a time, of all roles together; None: no limit besides that of each model."""
+    verdicts: int | None = None
+    """Verdicts at a time; None: one a processor."""
+    total: Allowance = field(default_factory=Allowance)
+    """Of the whole run."""
+
+    def __post_init__(self) -> None:
+        for option, value in (
+            ("--jobs", self.jobs),
+            ("--model-calls", self.model_calls),
+            ("--verdicts", self.verdicts),
+        ):
+            if value is not None and value < 1:
+                raise InputError(f"{option} takes a number from 1, found {value}")
+
+    @property
+    def at_once(self) -> int:
+        """Tasks at a time."""
+        if self.jobs is not None:
+            return self.jobs
+        provider = split_name(roles_of(self.settings.models, self.settings.strategy).actor.name)[0]
+        return {"openai": REMOTE_JOBS, "anthropic": REMOTE_JOBS, "local": LOCAL_JOBS}.get(provider, 1)
+
+    def data(self) -> dict[str, object]:
+        """As JSON data, without keys."""
+        models = self.settings.models  # the model that AFTERWORD_MODEL names now is the one of the run
+        models = replace(models, api_key=None, model=models.model or default_model_name())
+        without_key = replace(self.settings, models=models)
+        data = _adapter().dump_python(replace(self, settings=without_key), mode="json")
+        if not isinstance(data, dict):
+            raise TypeError(f"a plan is an object, found {type(data).__name__}")
+        return data
+
+
+def plan_of(data: Mapping[str, object]) -> Plan:
+    """A plan as a journal kept it.
+
+    Raises:
+        InputError: the run was started by something else than the command line.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return _adapter().validate_python(dict(data))
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise InputError(
+            f"this run was not started by `afterword run` of this version ({where} is not understood); "
+            "start it anew, or resume it with the program that started it"
+        ) from None
+
+
+@cache
+def _adapter() -> TypeAdapter[Plan]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Plan)
+
+
+def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
+    """By name, all but the tasks that must be the same when the run is resumed."""
+    roles = roles_of(plan.settings.models, plan.settings.strategy)
+    played = {"actor": roles.actor, "reflector": roles.reflector, "test_writer": roles.test_writer}
+    return {
+        "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
+        "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
+        **{f"model:{name}": _of_role(role) for name, role in played.items()},
+    }
+
+
+def _of_role(role: Role) -> str:
+    options = role.options
+    address = None
+    if options.base_url is not None:
+        parts = urlsplit(options.base_url)  # without user and password, which the journal does not keep
+        address = (parts.scheme, parts.hostname, parts.port, parts.path)
+    provider, rest = split_name(role.name)
+    content = ""
+    if provider in ("scripted", "recorded"):
+        try:
+            content = hashlib.sha256(Path(rest).read_bytes()).hexdigest()
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", file=Path(rest)) from None
+    price = None if options.price is None else asdict(options.price)
+    return fingerprint(role.name, role.temperature, address, price, content)
+
+
+def _hash_of(package: str, *, code: bool) -> str:
+    """Of the files of a package: its code, or all that is none."""
+    digest = hashlib.sha256()
+    for folder in _folders(package):
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and (file.suffix == ".py") is code and file.suffix != ".pyc":
+                digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _folders(package: str) -> Iterator[Path]:
+    spec = find_spec(package)
+    yield from map(
+        Path, () if spec is None or spec.submodule_search_locations is None else spec.submodule_search_locations
+    )

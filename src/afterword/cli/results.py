@@ -1,0 +1,89 @@
+"""What a session leaves behind for the caller: JSON lines, the best program in a file, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from afterword.cli.result import ACCEPTED, FAILED, FAULTED, outcome_json
+from afterword.core.records import Outcome, StopReason
+from afterword.errors import InputError
+
+if TYPE_CHECKING:
+    from afterword.families.programming.own_tests import OwnTest
+
+NOT_BEGUN = "not_begun"
+
+
+@dataclass(slots=True)
+class Results:
+    """Takes outcomes as they come."""
+
+    as_json: bool = False
+    out: Path | None = None
+    statuses: Counter[str] = field(default_factory=Counter)
+    burned: frozenset[str] = frozenset()
+    """Tasks whose held-out checks were revealed: nothing accepts them until fresh ones are given."""
+    _own_tests: dict[str, Sequence[OwnTest]] = field(default_factory=dict)
+
+    def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
+        """Keeps the tests that a model wrote until the task's outcome is told."""
+        if self.as_json:
+            self._own_tests[task_id] = tests
+
+    def add(self, outcome: Outcome) -> None:
+        """An outcome: a line of JSON, and its output in the file."""
+        self.statuses[outcome.status] += 1
+        own_tests = self._own_tests.pop(outcome.task_id, ())
+        if self.as_json:
+            told = outcome_json(outcome, own_tests)
+            self._write({**told, "held_out_burned": True} if outcome.task_id in self.burned else told)
+        if self.out is not None and outcome.best is not None:
+            try:
+                self.out.write_text(outcome.best.trajectory.output, encoding="utf-8", errors="backslashreplace")
+            except OSError as error:
+                raise unwritable(self.out, error) from None
+
+    def left(self, task_id: str, reason: StopReason | None) -> None:
+        """A task that was not begun, and why."""
+        self.statuses[NOT_BEGUN] += 1
+        if self.as_json:
+            self._write({"task": task_id, "status": NOT_BEGUN, "stop_reason": reason})
+
+    def exit_code(self, *, require_acceptance: bool) -> int:
+        """0 if all are accepted or unverified, 3 if any faulted, else 1."""
+        if self.statuses["faulted"]:
+            return FAULTED
+        good = self.statuses["accepted"] + (0 if require_acceptance else self.statuses["unverified"])
+        return ACCEPTED if good == self.statuses.total() else FAILED
+
+    @staticmethod
+    def _write(told: dict[str, object]) -> None:
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
+
+
+def refuse_unwritable(out: Path) -> None:
+    """Found now and not after the money is spent.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    there = out.exists()
+    try:
+        with out.open("ab"):
+            pass
+        if not there:
+            out.unlink()
+    except OSError as error:
+        raise unwritable(out, error) from None
+
+
+def unwritable(out: Path, error: OSError) -> InputError:
+    """What is said of a file that cannot be written."""
+    return InputError(f"the program cannot be written here: {error.strerror}; give another --out", file=out)

@@ -1,0 +1,293 @@
+"""One session of a run: its tasks, few or thousands, worked on until all have an outcome or it is given up.
+
+`run`, `resume`, `fork` and `continue` differ in what they start from; from here on they are the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from afterword.cli import bench
+from afterword.cli.bench import Benches, ItemBench, RunLimits
+from afterword.cli.departures import Departure
+from afterword.cli.families import Family, Item, Settings
+from afterword.cli.plan import Plan, run_fingerprints
+from afterword.cli.roles import Roles, roles_of
+from afterword.core.faults import first_of_group
+from afterword.core.messages import ChatRequest
+from afterword.core.protocols import EventSink, Recorder
+from afterword.core.records import Outcome, Usage
+from afterword.core.reflexion import Reflexion
+from afterword.errors import InputError, JournalFault
+from afterword.experiments.limits import RunBudget
+from afterword.experiments.scheduler import Job, Listener, RunRecord, Unrecorded, run_jobs, without_outcome
+from afterword.experiments.shared import open_shared
+from afterword.models import open_models
+from afterword.models.options import RetryNotice
+
+if TYPE_CHECKING:
+    from afterword.families.programming.own_tests import OwnTest
+    from afterword.journal import Run
+
+MOST_HELD = 64
+"""So many items are kept from the first look at the sources; of more, each is made again when its turn comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is told when the first task of a session begins."""
+
+    roles: Roles
+    settings: Settings
+    tasks: int
+    at_once: int
+    warnings: Sequence[str]
+    run: str
+    """Its name and where it is kept; empty where it is kept nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What is told when a session ends before all tasks have their outcome, or with faults."""
+
+    spent: Usage
+    resume: str
+    """The command that goes on with the run; empty where it is kept nowhere."""
+    record: Path | None
+    exhausted: str | None = None
+    """The limit of the run that was reached."""
+
+
+class Screen(Listener, bench.Screen, Protocol):
+    """Who is told what happens in a session."""
+
+    def preparing(self, model: str) -> None: ...
+
+    def retried(self, notice: RetryNotice) -> None: ...
+
+    def opened(self, item: Item, opening: Opening) -> None:
+        """The loop of an item is put together and begins."""
+        ...
+
+    def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None: ...
+
+    def interrupted(self, ending: Ending) -> None: ...
+
+    def over(self, ending: Ending) -> None: ...
+
+
+class Items:
+    """The items of a plan, looked through once before anything is spent, then made as they are needed."""
+
+    def __init__(self, plan: Plan, family: Family, only: str | None = None) -> None:
+        self._make: Callable[[], Iterator[Item]] = partial(family.items, plan.sources, plan.settings)
+        self._only = only
+        self._held: list[Item] | None = []
+        self.asks = False
+        self.fingerprints: dict[str, str] = {}
+        """Of each task, by `task:ID`."""
+        for item in self._make():
+            self._look_at(item)
+        if not self.fingerprints:
+            raise InputError("expected at least one task, found none in the sources")
+        if only is not None and f"task:{only}" not in self.fingerprints:
+            raise InputError(f"the sources hold no task {only!r} any more")
+
+    def _look_at(self, item: Item) -> None:
+        name = f"task:{item.task.id}"
+        if name in self.fingerprints:
+            raise InputError(f"expected an id for each task, found {item.task.id!r} twice; rename one of them")
+        self.fingerprints[name] = item.fingerprint
+        self.asks = self.asks or item.asks
+        if self._held is not None:
+            self._held.append(item)
+            if len(self._held) > MOST_HELD:
+                self._held = None
+
+    def __len__(self) -> int:
+        return 1 if self._only is not None else len(self.fingerprints)
+
+    def __iter__(self) -> Iterator[Item]:
+        for item in self._make() if self._held is None else self._held:
+            if self._only in (None, item.task.id):
+                yield item
+
+
+class Kept:
+    """The run that a session is kept in; a new one is begun with its first task, so that a refusal leaves none."""
+
+    def __init__(self, run: Run | None, start: Callable[[], Awaitable[Run]] | None = None) -> None:
+        self.run = run
+        self._start = start
+        self._turn = anyio.Lock()
+        self._none = Unrecorded()
+
+    async def begin(self) -> None:
+        """Begins the run, if it is to be kept and has not begun."""
+        async with self._turn:
+            if self.run is None and self._start is not None:
+                self.run = await self._start()
+
+    @property
+    def _record(self) -> RunRecord:
+        return self._none if self.run is None else self.run
+
+    @property
+    def recorder(self) -> Recorder:
+        return self._record.recorder
+
+    def events(self, sink: EventSink | None = None, *, arm: str, seed: int = 0) -> EventSink:
+        """A sink that keeps what is told, and hands it on."""
+        return self._record.events(sink, arm=arm, seed=seed)
+
+    async def outcome(self, task: str, *, arm: str, seed: int = 0) -> Outcome | None:
+        """What a task came to in an earlier session."""
+        return await self._record.outcome(task, arm=arm, seed=seed)
+
+    async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
+        """Keeps what a task came to."""
+        await self._record.finish(outcome, arm=arm, seed=seed)
+
+    async def forget(self, task: str, *, arm: str, seed: int = 0, trial: int, why: str) -> None:
+        """Sets aside what was recorded of a task from a trial on."""
+        await self._record.forget(task, arm=arm, seed=seed, trial=trial, why=why)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a session starts from."""
+
+    plan: Plan
+    family: Family
+    items: Items
+    kept: Kept
+    where: str = ""
+    """The journal, as it is shown."""
+    journal_option: str = ""
+    """What has to be added to a command for it to find the journal."""
+    record: Path | None = None
+    spent: Usage = field(default_factory=Usage)
+    """In earlier sessions."""
+    used: Mapping[tuple[str, str], Sequence[ChatRequest]] = field(default_factory=dict)
+    """What models were asked in earlier sessions, by role and task; for models that have each reply once."""
+    departures: Mapping[str, Departure] = field(default_factory=dict)
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Of all that must be the same when the run is resumed."""
+        return {**run_fingerprints(self.plan, self.family), **self.items.fingerprints}
+
+
+async def work(start: Start, screen: Screen) -> None:
+    """Works on the tasks, telling the screen what happens.
+
+    Raises:
+        InputError: an option or a file is wrong; where there is one task only, also what is wrong with it.
+        JournalFault: what happens can no longer be kept.
+    """
+    try:
+        await _Session(start, screen).work()
+    except BaseExceptionGroup as group:
+        raise first_of_group(group) from None
+
+
+class _Session:
+    def __init__(self, start: Start, screen: Screen) -> None:
+        self._start = start
+        self._screen = screen
+        self._budget = RunBudget(start.plan.total, start.spent)
+        self._at_work: dict[str, ItemBench] = {}
+        self._unfinished = 0
+
+    async def work(self) -> None:
+        start, screen = self._start, self._screen
+        plan = start.plan
+        choice = replace(plan.settings.models, concurrency=max(plan.settings.models.concurrency, plan.at_once))
+        roles = roles_of(choice, plan.settings.strategy, screen.retried)
+        calls = None if plan.model_calls is None else anyio.CapacityLimiter(plan.model_calls)
+        limits = RunLimits(self._budget, calls, plan.verdicts or min(plan.at_once, os.cpu_count() or 1))
+        screen.preparing(roles.actor.name)
+        async with open_models(record=start.record) as models, open_shared() as shared:
+            benches = Benches(plan.settings, roles, models, shared, limits=limits, used=start.used)
+            try:
+                await run_jobs(
+                    (self._job(item, benches) for item in start.items),
+                    at_once=plan.at_once,
+                    record=start.kept,
+                    listener=screen,
+                    may_begin=lambda: not self._budget.is_used_up,
+                    is_final=self._is_final,
+                    failed=self._without_outcome,
+                )
+            except anyio.get_cancelled_exc_class():
+                screen.interrupted(self._ending())  # what was paid for is told before the run is given up
+                raise
+            except BaseExceptionGroup as group:
+                if group.subgroup(JournalFault) is not None:
+                    screen.interrupted(self._ending())
+                raise
+        await self._conclude()
+
+    async def _conclude(self) -> None:
+        run = self._start.kept.run
+        left = self._unfinished > 0 or self._budget.exhausted is not None
+        if run is not None and not left:
+            await run.end()
+        self._screen.over(self._ending(left=left))
+
+    def _job(self, item: Item, benches: Benches) -> Job:
+        start, screen = self._start, self._screen
+        settings = start.plan.settings
+        task_id = item.task.id
+        departure = start.departures.get(task_id, Departure())
+
+        @asynccontextmanager
+        async def loop() -> AsyncIterator[Reflexion]:
+            if task_id not in self._at_work:
+                written = partial(screen.own_tests, task_id)
+                self._at_work[task_id] = benches.of_item(task_id, screen, written, departure)
+            async with item.loop(self._at_work[task_id]) as reflexion:
+                await start.kept.begin()
+                told = Opening(
+                    benches.roles,
+                    settings,
+                    len(start.items),
+                    start.plan.at_once,
+                    benches.warnings,
+                    self._told_run(),
+                )
+                screen.opened(item, told)
+                yield reflexion
+
+        return Job(item.task, loop, settings.strategy, settings.seed)
+
+    def _is_final(self, job: Job, outcome: Outcome) -> bool:
+        """What the run's budget has ended goes on when the run is resumed with more."""
+        bench_of = self._at_work.pop(job.task.id, None)
+        final = bench_of is None or not bench_of.refused
+        self._unfinished += not final or outcome.fault is not None
+        return final
+
+    def _without_outcome(self, job: Job, error: Exception) -> Outcome:
+        self._at_work.pop(job.task.id, None)
+        self._unfinished += 1
+        if len(self._start.items) == 1:
+            raise error
+        return without_outcome(job, error)
+
+    def _told_run(self) -> str:
+        run = self._start.kept.run
+        return "" if run is None else f"{run.id}, kept in {self._start.where}"
+
+    def _ending(self, *, left: bool = True) -> Ending:
+        run = self._start.kept.run
+        resume = f"afterword resume {run.id}{self._start.journal_option}" if run is not None and left else ""
+        return Ending(self._budget.spent, resume, self._start.record, self._budget.exhausted)
