@@ -27,12 +27,22 @@ RunOrFile = Annotated[
 Labelling = Annotated[bool, typer.Option("--label", help="Class the lessons yourself, one by one.")]
 Labels = Annotated[Path | None, typer.Option("--labels", help="The file of labels. [RUN.labels.jsonl]")]
 
+Causal = Annotated[
+    bool, typer.Option("--causal", help="Make trials again with a lesson, without it, and with another task's.")
+]
+SampleSize = Annotated[int, typer.Option("--sample", help="How many lessons --causal looks at, one of a task.")]
+
 
 def audit(
     run: RunOrFile,
     journal: options.JournalPlace = None,
     label: Labelling = False,
     labels: Labels = None,
+    causal: Causal = False,
+    sample: SampleSize = 20,
+    seed: options.Seed = 0,
+    api_key: options.ApiKey = None,
+    base_url: options.BaseUrl = None,
     as_json: options.AsJson = False,
 ) -> int:
     """Measure the lessons of a run: what they hold and what followed them, with intervals of 95 %."""
@@ -43,11 +53,31 @@ def audit(
 
     if label and as_json:
         raise InputError("--label asks at the terminal, and --json prints for a program; leave one of them out")
+    if label and causal:
+        raise InputError("--label asks a person and --causal asks the models; do one after the other")
     named = past_run(run, journal)
     file = LabelFile(labels or named.beside(".labels.jsonl"))
     console = Console(stderr=as_json)
-    anyio.run(_audit, named, file, console, label, as_json)
+    if causal:
+        _try_again(named, sample, seed, api_key, base_url, console, as_json=as_json)
+    else:
+        anyio.run(_audit, named, file, console, label, as_json)
     return 0
+
+
+def _try_again(
+    run: PastRun, sample: int, seed: int, api_key: str | None, base_url: str | None, console: Console, *, as_json: bool
+) -> None:
+    from afterword.cli.audit_causal import CausalChoice, make_trials_again, print_report
+    from afterword.cli.looking_back import print_json
+    from afterword.cli.starting import Changes
+
+    choice = CausalChoice(sample, seed, Changes(api_key=api_key, base_url=base_url))
+    report = anyio.run(make_trials_again, run, choice, console)
+    if as_json:
+        print_json(asdict(report))
+    else:
+        print_report(console, report)
 
 
 async def _audit(run: PastRun, file: LabelFile, console: Console, label: bool, as_json: bool) -> None:

@@ -58,11 +58,11 @@ class World:
         return Feedback(passed, float(passed), "exact")
 
 
-def again(sample: Sample, strategy: Strategy = Strategy.REFLEXION) -> tuple[World, list[Feedback]]:
+def again(sample: Sample, strategy: Strategy = Strategy.REFLEXION) -> tuple[World, list[Trial]]:
     world = World()
     agent = Reflexion(world, world, lambda _: "x", strategy=strategy)
 
-    async def main() -> list[Feedback]:
+    async def main() -> list[Trial]:
         task = Task(sample.past.task, "Do it.")
         return [await make_again(sample, name, task, agent.parts, make_effects()) for name in CONDITIONS]
 
@@ -73,8 +73,12 @@ def test_only_the_lesson_differs_between_the_conditions() -> None:
     of = past("half", "I will halve by half.", "I will read half again.", None)
     sample = Sample(of, Reflection("I will halve by half.", 1), Reflection("I will sort.", 1), "sort")
     sample_of_second = Sample(of, Reflection("I will read half again.", 2), Reflection("I will sort.", 2), "sort")
-    world, verdicts = again(sample)
-    assert [verdict.passed for verdict in verdicts] == [True, False, False]
+    world, trials = again(sample)
+    assert [(trial.feedback.passed, trial.lessons_shown) for trial in trials] == [
+        (True, (1,)),
+        (False, ()),
+        (False, (1,)),
+    ]
     assert [[lesson.text for lesson in context.lessons] for context in world.seen] == [
         ["I will halve by half."],
         [],

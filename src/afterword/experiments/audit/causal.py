@@ -14,9 +14,10 @@ from typing import Literal, get_args
 from afterword.core.effects import Effects
 from afterword.core.faults import guard
 from afterword.core.judging import evaluate, prepare
+from afterword.core.lessons import digests_of
 from afterword.core.loop import Parts
 from afterword.core.protocols import ActContext
-from afterword.core.records import Feedback, Reflection, Task, Trajectory, Trial
+from afterword.core.records import Reflection, Task, Trajectory, Trial
 from afterword.core.reset import reset
 from afterword.errors import InputError
 from afterword.experiments.audit.past import PastTask
@@ -93,7 +94,7 @@ def _followed(past: PastTask) -> Iterator[Reflection]:
     return (lesson for lesson in _lessons(past) if lesson.trial in shown.get(lesson.trial + 1, ()))
 
 
-async def make_again(sample: Sample, condition: Condition, task: Task, parts: Parts, effects: Effects) -> Feedback:
+async def make_again(sample: Sample, condition: Condition, task: Task, parts: Parts, effects: Effects) -> Trial:
     """The trial after the lesson, made again under a condition, and judged by the visible checks.
 
     Raises:
@@ -104,9 +105,12 @@ async def make_again(sample: Sample, condition: Condition, task: Task, parts: Pa
     effects.begin_trial(sample.following.number)
     await reset(parts.actor, None)
     previous = sample.failed if parts.strategy.shows_last_attempt else None
-    context = ActContext(task, sample.following.number, sample.lessons(condition), previous, effects)
+    lessons = sample.lessons(condition)
+    context = ActContext(task, sample.following.number, lessons, previous, effects)
     trajectory = await guard("actor", Trajectory, parts.actor.act, context)
-    return await evaluate(task, trajectory, evaluator, effects)
+    feedback = await evaluate(task, trajectory, evaluator, effects)
+    shown = tuple(lesson.trial for lesson in lessons)
+    return Trial(context.number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
 
 
 @dataclass(frozen=True, slots=True)
