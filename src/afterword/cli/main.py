@@ -19,16 +19,20 @@ from afterword.cli import (
     audit,
     audit_tests,
     check,
+    continue_,
     doctor,
     evaluate,
+    exam,
     export,
     extract,
+    fork,
     journal_cmd,
     judge,
     lessons,
     model,
     new,
     rescore,
+    resume,
     run,
     runs,
     show,
@@ -51,12 +55,16 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("run")(run.run)
+app.command("resume")(resume.resume)
+app.command("fork")(fork.fork)
+app.command("continue")(continue_.continue_run)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
 app.command("rescore")(rescore.rescore)
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.command("audit-tests")(audit_tests.audit_tests)
+app.command("exam")(exam.exam)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)

@@ -179,6 +179,8 @@ class Start:
     used: Mapping[tuple[str, str], Sequence[ChatRequest]] = field(default_factory=dict)
     """What models were asked in earlier sessions, by role and task; for models that have each reply once."""
     departures: Mapping[str, Departure] = field(default_factory=dict)
+    others_left: bool = False
+    """Whether the run has tasks without an outcome that this session does not work on."""
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -238,7 +240,7 @@ class _Session:
 
     async def _conclude(self) -> None:
         run = self._start.kept.run
-        left = self._unfinished > 0 or self._budget.exhausted is not None
+        left = self._unfinished > 0 or self._budget.exhausted is not None or self._start.others_left
         if run is not None and not left:
             await run.end()
         self._screen.over(self._ending(left=left))

@@ -65,6 +65,11 @@ class Changes:
     """None: as before."""
     data: Path | None = None
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be kept."""
+        return () if self.api_key is None else (self.api_key,)
+
     def made(self, plan: Plan) -> Plan:
         """The plan with these changes."""
         models = plan.settings.models
@@ -169,6 +174,47 @@ async def forked_run(
             run = await journal.fork(name, at, lesson, fingerprints=now)
             start = await _taken_up(journal, run, choice, changes)
             yield replace(start, items=Items(plan, family, only=at[0]))
+
+
+@asynccontextmanager
+async def continued_run(name: str, task: str, choice: JournalChoice, changes: Changes) -> AsyncIterator[Start]:
+    """A run of which one rejected task is taken up again, its held-out failure revealed.
+
+    Raises:
+        InputError: there is no such run or task, or the task was not rejected.
+        RunChanged, RunBusy: as `resumed_run`.
+    """
+    async with choice.opened(create=False) as journal:
+        run = await journal.resume(name)
+        with _there(run.spec):
+            start = await _taken_up(journal, run, choice, changes)
+            check(run, start)
+            settings = start.plan.settings
+            outcome = await run.outcome(task, arm=settings.strategy, seed=settings.seed)
+            statuses = (await journal.summary(run.id)).statuses
+            concluded = sum(number for status, number in statuses.items() if status != "faulted")
+            if outcome is None or outcome.best is None or (outcome.status != "rejected" and not _is_burned(run, task)):
+                found = "no outcome" if outcome is None else repr(outcome.status)
+                raise InputError(f"expected a task of the run that was rejected, found {task!r} with {found}")
+            if not settings.strategy.reflects and not settings.strategy.shows_last_attempt:
+                raise InputError(f"the strategy {settings.strategy} shows the agent nothing of a failure; fork the run")
+            if not _is_burned(run, task):
+                trial = outcome.best.number
+                await run.note(BURNED, task, f"held-out checks were shown to the agent after trial {trial}")
+                await run.forget(
+                    task, arm=settings.strategy, seed=settings.seed, trial=trial + 1, why="it is continued"
+                )
+            only = Items(start.plan, start.family, only=task)
+            yield replace(
+                start,
+                items=only,
+                departures=departures_of(run, run.notes),
+                others_left=concluded < len(start.items),
+            )
+
+
+def _is_burned(run: Run, task: str) -> bool:
+    return any(note.kind == BURNED and note.task == task for note in run.notes)
 
 
 async def _taken_up(journal: Journal, run: Run, choice: JournalChoice, changes: Changes) -> Start:
