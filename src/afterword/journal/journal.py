@@ -194,7 +194,7 @@ class Journal:
         number = await self._find(run)
         after = -1
         while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            for after, summary in piece:  # noqa: B007 - the last place is where the next piece begins
+            for after, summary in piece:
                 if task not in (None, summary.task):
                     continue
                 read = partial(reading.outcome, run=number, unit=after)
@@ -215,13 +215,8 @@ class Journal:
 
     async def close(self) -> None:
         """Writes what is left, lets go of the runs and closes the database."""
-        try:
-            await self._writer.do(self._release)
-        except JournalFault:
-            pass  # it was told where it happened; the lease ends with this process
-        finally:
-            await anyio.to_thread.run_sync(self._writer.close)
-            self._database.engine.dispose()
+        await anyio.to_thread.run_sync(self._writer.close, self._release)
+        self._database.engine.dispose()
 
     async def _find(self, run: str | None) -> int:
         return await self._writer.do(lambda connection: reading.find_run(connection, run, self.where))
@@ -316,7 +311,6 @@ class Journal:
             )
 
     def _release(self, connection: Connection) -> None:
-        self._writer.beat(0.0, None)
         columns = tables.runs.c
         change = update(tables.runs).where(columns.run.in_(self._held), columns.holder == self._holder.text())
         connection.execute(change.values(holder=None))

@@ -25,7 +25,9 @@ class Secrets:
         found = {value.strip() for name, value in (environment or {}).items() if _NAMES.search(name)}
         found |= {value.strip() for value in values}
         kept = {value for value in found if len(value) >= _SHORTEST}
-        forms = kept | {json.dumps(value)[1:-1] for value in kept}
+        forms = kept | {
+            json.dumps(value, ensure_ascii=ascii_only)[1:-1] for value in kept for ascii_only in (True, False)
+        }
         self._values = sorted(forms, key=len, reverse=True)
 
     def struck_out(self, text: str) -> str:

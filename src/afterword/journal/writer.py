@@ -110,12 +110,17 @@ class Writer:
         self._submit(_Job(work, waiter))  # type: ignore[arg-type]  # a job of one type among jobs of any
         return await waiter
 
-    def close(self) -> None:
-        """Writes what is left and ends the thread."""
+    def close(self, last: Callable[[Connection], None]) -> None:
+        """Writes what is left, does one last thing if the database lets it, and ends the thread."""
         with self._lock:
             self._closing = True
         self._wake.put(None)
         self._thread.join()
+        self._beat = None
+        # An error was told where it happened, and a lease ends with its process.
+        with suppress(SQLAlchemyError):
+            self._transaction(last)
+        self._drop_connection()
 
     def _submit(self, *items: _Item) -> None:
         with self._lock:
@@ -139,8 +144,6 @@ class Writer:
                 self._batch([])
             if closing:
                 break
-        if self._connection is not None:
-            self._connection.close()
 
     def _batch(self, items: list[_Item]) -> None:
         """Commits rows together up to each job, which has a transaction of its own."""
