@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
-from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    case,
+    create_engine,
+    event,
+    inspect,
+    literal_column,
+    select,
+    text,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
@@ -63,9 +75,13 @@ class Database:
         key = [column.name for column in table.primary_key]
         if not updated:
             return statement.on_conflict_do_nothing()
-        return statement.on_conflict_do_update(
-            index_elements=key, set_={name: statement.excluded[name] for name in updated}
-        )
+        new = statement.excluded
+        values: dict[str, ColumnElement[object]] = {name: new[name] for name in updated}
+        if "judged_at" in updated:  # known when a trial is judged, and not later
+            values["judged_at"] = case((new.judged_at >= literal_column("0"), new.judged_at), else_=table.c.judged_at)
+        # What is complete is never renewed by what is not.
+        renews = table.c.complete <= new.complete if "complete" in updated else None
+        return statement.on_conflict_do_update(index_elements=key, set_=values, where=renews)
 
     def fault(self, error: Exception) -> JournalFault:
         """The one line that is said of an error of the database."""

@@ -38,7 +38,7 @@ class JournalEvents:
                 self._judged[event.task] = trial
                 unit = self._unit(event.task)
                 row = self._run.trial_row(unit, trial, complete=False, judged_at=unit.last_asked)
-                self._run.writer.ride(self._run.statements.judged, row)
+                self._run.writer.ride(self._run.statements.trial, row)
             case Reflected():
                 if (judged := self._judged.pop(event.task, None)) is not None:
                     trial = replace(judged, reflection=event.reflection)

@@ -36,7 +36,7 @@ class Statement:
             connection.exec_driver_sql(self._text, [self._in_order(row) for row in rows])
 
 
-_TRIAL = ("complete", "end", "passed", "score", "reason", "trial")
+_TRIAL = ("complete", "end", "passed", "score", "reason", "judged_at", "trial")
 _OUTCOME = ("status", "stop_reason", "best", "at", "accepted", "outcome")
 
 
@@ -47,10 +47,8 @@ class Statements:
     effect: Statement
     task: Statement
     fingerprint: Statement
-    judged: Statement
-    """A trial as far as it is known when it is judged."""
     trial: Statement
-    """A trial of which more is known than when it was judged."""
+    """A trial as far as it is known."""
     outcome: Statement
     note: Statement
 
@@ -61,7 +59,6 @@ class Statements:
             effect=Statement(database, tables.effects),
             task=Statement(database, tables.tasks),
             fingerprint=Statement(database, tables.fingerprints),
-            judged=Statement(database, tables.trials, (*_TRIAL, "judged_at")),
             trial=Statement(database, tables.trials, _TRIAL),
             outcome=Statement(database, tables.outcomes, _OUTCOME),
             note=Statement(database, tables.notes),
