@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,18 @@ class TestRun:
         write_rule_file(file, ACCEPTED)
         (task / "task.toml").write_text('id = "t1"\ninstructions = "Add one."\nentry_point = "f"\n')
         assert "Rules from earlier tasks" not in self._recorded(afterword, task, tmp_path, "--rules", file)
+
+    def test_a_run_is_not_resumed_with_other_rules(self, afterword: Command, task: Path, tmp_path: Path) -> None:
+        file, journal, script = tmp_path / "rules.json", tmp_path / "j.sqlite", tmp_path / "script.jsonl"
+        write_rule_file(file, ACCEPTED)
+        model = f"scripted:{write(script, {'text': 'no program'})}"
+        again = ("--max-trials", "3", "--reflector-model", f"scripted:{write(tmp_path / 'r.jsonl', {'text': 'x'})}")
+        ran = afterword("run", task, "--model", model, "--rules", file, "--journal", journal, *again)
+        assert ran.code == 2, ran.err  # the script has ended, and the run can be resumed
+        write_rule_file(file, RuleFile((replace(ACCEPTED.rules[0], text="Something else."),), 2))
+        ran = afterword("resume", "--journal", journal)
+        assert ran.code == 2
+        assert "rules" in ran.complaint
 
     def test_drafts_are_refused(self, afterword: Command, task: Path, tmp_path: Path) -> None:
         file = tmp_path / "rules.json"

@@ -20,6 +20,7 @@ from afterword.cli.roles import Role, roles_of
 from afterword.core.budget import Allowance
 from afterword.core.effects import fingerprint
 from afterword.errors import InputError
+from afterword.experiments.lessons.rules import open_rule_book
 from afterword.models.opening import default_model_name, split_name
 
 if TYPE_CHECKING:
@@ -104,11 +105,14 @@ def _adapter() -> TypeAdapter[Plan]:
 def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
     """By name, all but the tasks that must be the same when the run is resumed."""
     roles = roles_of(plan.settings.models, plan.settings.strategy)
-    played = {"actor": roles.actor, "reflector": roles.reflector, "test_writer": roles.test_writer}
+    played = {name: roles.named(name) for name in ("actor", "reflector", "test_writer", "judge")}
+    settings = plan.settings
+    book = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
     return {
         "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
         "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
         **{f"model:{name}": _of_role(role) for name, role in played.items()},
+        **({} if book is None else {"rules": book.fingerprint}),
     }
 
 

@@ -35,7 +35,7 @@ class ProgrammingFamily:
 
     name = "programming"
     options = frozenset({"own_tests", "judge_votes"})
-    prompts = ("afterword.families.programming", "afterword.reflectors")
+    prompts = ("afterword.families.programming", "afterword.reflectors", "afterword.evaluators.model_judge")
 
     def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]:
         """The tasks of all sources, each made when it is asked for.
