@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -16,7 +17,7 @@ from afterword.core.effects import Effects
 from afterword.core.functions import EvaluateFunction
 from afterword.core.protocols import EvaluateContext, Evaluator
 from afterword.core.records import CheckResult, Feedback, Limits, Step, Trajectory, Trust
-from afterword.errors import ComponentFault, Fault, InputError, SandboxFault
+from afterword.errors import ComponentFault, Fault, InputError, RunChanged, SandboxFault
 from afterword.evaluators.command import CommandCheck, CommandTests, ResultFormat, Snapshot
 from afterword.evaluators.rubric import (
     _STRONGEST_FIRST,
@@ -26,6 +27,7 @@ from afterword.evaluators.rubric import (
     StepEfficiency,
     rubric_fingerprints,
 )
+from afterword.journal import RunSpec, open_journal
 from afterword.sandbox import open_sandbox
 from tests.evaluators.contexts import context_of
 
@@ -179,6 +181,17 @@ class TestLock:
     def test_a_run_with_two_rubrics_is_refused_and_told_both(self) -> None:
         with pytest.raises(InputError, match=r"found two: c0 1, threshold 0.85 .* and c0 1, threshold 0.8 "):
             rubric_fingerprints([rubric((1.0, passes)), rubric((1.0, passes), threshold=0.8)])
+
+    async def test_a_run_is_not_resumed_with_another_rubric(self, tmp_path: Path) -> None:
+        place = tmp_path / "journal.sqlite"
+        async with open_journal(place) as journal:
+            run = await journal.start(RunSpec(fingerprints=rubric_fingerprints([rubric((1.0, passes))])))
+            await journal.let_go(run)
+        async with open_journal(place) as journal:
+            run = await journal.resume()
+            run.check(rubric_fingerprints([rubric((1.0, passes))]))
+            with pytest.raises(RunChanged, match="rubric"):
+                run.check(rubric_fingerprints([rubric((1.0, passes), threshold=0.5)]))
 
     async def test_preparing_a_criterion_does_not_unlock_it(self) -> None:
         @dataclass(frozen=True)
