@@ -96,6 +96,7 @@ def coverage(tasks: int, seeds: int, gain: float, runs: int) -> tuple[float, flo
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("tasks", "seeds", "gain"), [*product([40, 100], [3], [0.0, 0.1]), (40, 5, 0.05)])
 def test_intervals_over_seeds_cover_the_truth_as_often_as_they_say(tasks: int, seeds: int, gain: float) -> None:
     for share in coverage(tasks, seeds, gain, 2000):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist, fmean
 
 from afterword.errors import MissingExtra
@@ -21,10 +22,12 @@ except ImportError as missing:
     raise MissingExtra("analysis", missing.name or "scipy") from None
 
 RESAMPLES = 2000
+MOST_WEIGHTS = 4_000_000
 MANY = 10
 """Under so many tasks that stand out, a bootstrap repeats its few values, and an exact interval is taken in."""
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,7 @@ def mean_by_task(scores: Mapping[str, Sequence[float]], *, seed: int = 0, confid
 
     One seed of passes and failures is a plain share (Wilson); else tasks are resampled.
     """
-    rows = [list(values) for values in scores.values() if values]
-    if all(len(values) == 1 and values[0] in (0, 1) for values in rows):
-        return wilson(int(sum(values[0] for values in rows)), len(rows), confidence)
-    return _mean(np.asarray([fmean(values) for values in rows]), (0.0, 1.0), seed, confidence)
+    return _shares([[list(values)] for values in scores.values() if values], 1, seed, confidence)[0]
 
 
 def paired(
@@ -82,7 +82,8 @@ def paired(
     if all(len(values) == 1 and values[0] in (0, 1) for pair in pairs for values in pair):
         difference = tango(only_first, only_second, len(pairs), confidence)
     else:
-        difference = _mean(np.asarray(differences), (-1.0, 1.0), seed, confidence)
+        table = np.asarray(differences, dtype=float).reshape(len(differences), 1)
+        difference = _means(table, (-1.0, 1.0), seed, confidence)[0]
     return Paired(difference, only_first, only_second, p_value)
 
 
@@ -105,41 +106,58 @@ def solved_curve(
 
     `solved_at` gives, for each task, what each seed had spent when it solved it.
     """
-    shares = []
-    for point in at:
-        scores = {
-            task: [float(spent is not None and spent <= point) for spent in values]
-            for task, values in solved_at.items()
-        }
-        shares.append(mean_by_task(scores, seed=seed, confidence=confidence))
-    return Curve(tuple(at), tuple(shares))
+    rows = [
+        [[float(spent is not None and spent <= point) for spent in values] for point in at]
+        for values in solved_at.values()
+        if values
+    ]
+    return Curve(tuple(at), tuple(_shares(rows, len(at), seed, confidence)))
 
 
-def _mean(values: Floats, span: tuple[float, float], seed: int, confidence: float) -> Estimate:
-    """The mean with an interval that stays honest where there is little to resample.
+def _shares(rows: Sequence[Sequence[Sequence[float]]], width: int, seed: int, confidence: float) -> list[Estimate]:
+    """The means of several scores at once; a row is a task, with the seeds of each score."""
+    if all(len(values) == 1 and values[0] in (0, 1) for row in rows for values in row):
+        return [wilson(int(sum(row[at][0] for row in rows)), len(rows), confidence) for at in range(width)]
+    values = np.asarray([[fmean(seeds) for seeds in row] for row in rows], dtype=float).reshape(len(rows), width)
+    return _means(values, (0.0, 1.0), seed, confidence)
+
+
+def _means(values: Table, span: tuple[float, float], seed: int, confidence: float) -> list[Estimate]:
+    """The mean of each column, with an interval that stays honest where there is little to resample.
 
     The percentile bootstrap is too narrow for few tasks; its tails are widened to those of Student's t
     (Hesterberg 2015, The American Statistician 69, section 5.2). Where few tasks stand out from the rest it
     repeats itself; there the interval also takes in that of a share in which each of them counts full.
     """
-    n = len(values)
-    if n == 0:
-        return Estimate(None, *span, 0)
-    value = float(values.mean())
-    bounded = _bounded(values, span, confidence)
-    if n == 1:
-        return Estimate(value, *span, 1)
+    n, width = values.shape
+    if n < 2:
+        return [Estimate(None if n == 0 else float(values[0, at]), *span, n) for at in range(width)]
     spread = math.sqrt(n / (n - 1)) * float(stats.t.ppf((1 + confidence) / 2, n - 1))
     tail = NormalDist().cdf(-spread)
-    chance = np.random.default_rng(seed)
-    means = np.empty(RESAMPLES)
-    for start in range(0, RESAMPLES, 100):  # in parts: many tasks would take much memory at once
-        chosen = chance.integers(0, n, size=(min(100, RESAMPLES - start), n))
-        means[start : start + len(chosen)] = values[chosen].mean(axis=1)
-    low, high = (float(bound) for bound in np.quantile(means, (tail, 1 - tail)))
-    if _standing_out(values) < MANY:
-        low, high = min(low, bounded[0]), max(high, bounded[1])
-    return Estimate(value, max(span[0], low), min(span[1], high), n)
+    bounds = np.quantile(_resampled(values, seed), (tail, 1 - tail), axis=0)
+    estimates = []
+    for column, (low, high) in zip(values.T, bounds.T, strict=True):
+        if _standing_out(column) < MANY:
+            exact = _bounded(column, span, confidence)
+            low, high = min(low, exact[0]), max(high, exact[1])
+        estimates.append(Estimate(float(column.mean()), max(span[0], float(low)), min(span[1], float(high)), n))
+    return estimates
+
+
+def _resampled(values: Table, seed: int) -> Table:
+    """The means of so many samples of the rows, each drawn with replacement; all columns from the same rows."""
+    n = len(values)
+    parts = -(-n * RESAMPLES // MOST_WEIGHTS)  # many tasks at once would take much memory
+    size = -(-RESAMPLES // parts)
+    means = [_weights(n, size, part, seed) @ values / n for part in range(parts)]
+    return np.concatenate(means)[:RESAMPLES]
+
+
+@lru_cache(maxsize=2)
+def _weights(n: int, samples: int, part: int, seed: int) -> Table:
+    """How often each of n rows is in each sample; kept, since the curves of one arm all draw the same."""
+    chosen = np.random.default_rng([seed, part]).integers(0, n, size=(samples, n)) + n * np.arange(samples)[:, None]
+    return np.bincount(chosen.ravel(), minlength=samples * n).reshape(samples, n).astype(float)
 
 
 def _standing_out(values: Floats) -> int:

@@ -1,0 +1,325 @@
+"""Arms compared: what each solved, how sure that is, what it cost, and how often its evaluator was wrong.
+
+One pass over the results; terminal, JSON, CSV, Markdown and HTML all show this one record. Needs the extra `analysis`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+
+from afterword.core.records import Usage
+from afterword.errors import InputError
+from afterword.experiments.by_task import Curve, Paired, mean_by_task, paired, solved_curve
+from afterword.experiments.results import Result
+from afterword.experiments.statistics import Estimate, holm, percentile
+from afterword.families.programming.own_tests.confusion import Confusion
+
+Measure = Callable[[Usage], float | None]
+"""What is counted of a usage; None where it is not known."""
+
+POINTS = 60
+"""Most points of a curve."""
+EASY, HARD = 2 / 3, 1 / 3
+"""A task is easy if this share of the other seeds solves it, and hard if no more than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Something that was spent, over the results of an arm; None where it is not known."""
+
+    mean: float | None
+    median: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What an arm spent."""
+
+    tokens: Spread
+    calls: Spread
+    cost_usd: Spread
+    seconds: Spread
+    """Waiting for models."""
+    by_role: Mapping[str, Usage]
+    calls_per_solved: float | None
+    """None where nothing was solved."""
+    cost_per_solved_usd: float | None
+    seconds_per_solved: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Tasks of like difficulty, as the other seeds found them."""
+
+    name: str
+    tasks: int
+    """Tasks x seeds in it."""
+    solved: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ArmReport:
+    """One arm."""
+
+    arm: str
+    tasks: int
+    results: int
+    faults: int
+    solved: Estimate
+    """Share of tasks, faults left out."""
+    if_faults_failed: Estimate
+    if_faults_passed: Estimate
+    evaluator: Confusion
+    """What the visible evaluator said of the submitted output against the held-out check."""
+    judged: int
+    """Results that a held-out check judged; the matrix rests on them."""
+    by_trial: tuple[Estimate, ...]
+    """Share solved with at most 1, 2, … trials."""
+    spending: Spending
+    against_tokens: Curve
+    against_calls: Curve
+    against_cost: Curve | None
+    """None where a price is not known or nothing costs."""
+    strata: tuple[Stratum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """An arm against the baseline, on the tasks that both have."""
+
+    arm: str
+    baseline: str
+    tasks: int
+    paired: Paired
+    p_adjusted: float
+    """Holm's, over all arms that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All of it."""
+
+    arms: tuple[ArmReport, ...]
+    baseline: str
+    against: tuple[Against, ...]
+    tasks: int
+    seeds: int
+    common: int
+    """Tasks that all arms have."""
+    caveats: tuple[str, ...]
+    """What the numbers cannot say, in sentences."""
+
+
+def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int = 0) -> Comparison:
+    """Compares the arms of an experiment.
+
+    Args:
+        results: of all arms.
+        baseline: the arm that the others are held against; `retry` if there is one, else the first.
+        seed: of the resampling.
+
+    Raises:
+        InputError: there is no result, or no arm of the baseline's name.
+        MissingExtra: scipy is not installed.
+    """
+    by_arm: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_arm[result.arm].append(result)
+    if not by_arm:
+        raise InputError("there is no finished task to compare; let the run finish some first")
+    chosen = baseline or ("retry" if "retry" in by_arm else next(iter(by_arm)))
+    if chosen not in by_arm:
+        raise InputError(f"there is no arm {chosen!r} to compare with; there are {', '.join(by_arm)}")
+    every = [result for rows in by_arm.values() for result in rows]
+    strata = _strata(every)
+    measures: tuple[Measure, ...] = (_tokens, _calls, _cost)
+    points = {of: _points(every, of) for of in measures}
+    arms = tuple(_arm(name, rows, strata, points, seed) for name, rows in by_arm.items())
+    against = _against(by_arm, chosen, seed)
+    tasks = {name: {row.task for row in rows} for name, rows in by_arm.items()}
+    return Comparison(
+        arms,
+        chosen,
+        against,
+        len({result.task for result in every}),
+        len({result.seed for result in every}),
+        len(set.intersection(*tasks.values())),
+        tuple(_caveats(by_arm, arms, against, tasks)),
+    )
+
+
+def _arm(
+    name: str,
+    rows: Sequence[Result],
+    strata: Mapping[tuple[str, int], str],
+    points: Mapping[Measure, Sequence[float]],
+    seed: int,
+) -> ArmReport:
+    sound = [row for row in rows if not row.faulted]
+    matrix = Confusion()
+    for row in sound:
+        if row.accepted is not None:
+            matrix = matrix.plus(passed=row.passed, right=row.accepted)
+
+    def share(of: Iterable[Result], solved: Callable[[Result], bool]) -> Estimate:
+        return mean_by_task(_scores(of, solved), seed=seed)
+
+    def curve(of: Measure) -> Curve:
+        spent: dict[str, list[float | None]] = defaultdict(list)
+        for row in sound:
+            at = row.solved_at()
+            spent[row.task].append(None if at is None else of(at))
+        return solved_curve(spent, points[of], seed=seed)
+
+    most = max((len(row.trials) for row in sound), default=0)
+    return ArmReport(
+        name,
+        len({row.task for row in rows}),
+        len(rows),
+        len(rows) - len(sound),
+        share(sound, lambda row: row.solved),
+        share(rows, lambda row: row.solved),
+        share(rows, lambda row: row.faulted or row.solved),
+        matrix,
+        matrix.total,
+        tuple(share(sound, partial(Result.solved_by, trial=n)) for n in range(1, most + 1)),
+        _spending(sound),
+        curve(_tokens),
+        curve(_calls),
+        curve(_cost) if points[_cost] else None,
+        tuple(
+            _stratum(level, sound, strata, seed) for level in dict.fromkeys(sorted(strata.values(), key=_LEVELS.index))
+        ),
+    )
+
+
+def _scores(rows: Iterable[Result], solved: Callable[[Result], bool]) -> dict[str, list[float]]:
+    scores: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        scores[row.task].append(float(solved(row)))
+    return scores
+
+
+def _tokens(usage: Usage) -> float | None:
+    return float(usage.tokens)
+
+
+def _calls(usage: Usage) -> float | None:
+    return float(usage.calls)
+
+
+def _cost(usage: Usage) -> float | None:
+    return usage.cost_usd
+
+
+def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
+    """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
+    spent = [of(row.spent) for row in results if not row.faulted]
+    known = [value for value in spent if value is not None]
+    most = max(known, default=0.0)
+    if len(known) < len(spent) or most == 0:
+        return ()
+    steps = min(POINTS, int(most)) if of is _calls else POINTS
+    return [most * step / steps for step in range(1, steps + 1)]
+
+
+def _spending(rows: Sequence[Result]) -> Spending:
+    solved = sum(row.solved for row in rows)
+    total = sum((row.spent for row in rows), Usage())
+    roles: dict[str, Usage] = {}
+    for row in rows:
+        for role, usage in row.usage.items():
+            roles[role] = roles.get(role, Usage()) + usage
+    return Spending(
+        _spread([_tokens(row.spent) for row in rows]),
+        _spread([_calls(row.spent) for row in rows]),
+        _spread([_cost(row.spent) for row in rows]),
+        _spread([row.spent.seconds for row in rows]),
+        roles,
+        total.calls / solved if solved else None,
+        total.cost_usd / solved if solved and total.cost_usd is not None else None,
+        total.seconds / solved if solved else None,
+    )
+
+
+def _spread(values: Sequence[float | None]) -> Spread:
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return Spread(None, None, None)
+    return Spread(fmean(known), percentile(known, 0.5), percentile(known, 0.95))
+
+
+_LEVELS = ("easy", "middling", "hard")
+
+
+def _strata(results: Sequence[Result]) -> dict[tuple[str, int], str]:
+    """How hard each task is for a seed, by what all arms came to with the other seeds; empty with one seed."""
+    solved: dict[str, dict[int, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for row in results:
+        if not row.faulted:
+            solved[row.task][row.seed].append(row.solved)
+    levels = {}
+    for task, by_seed in solved.items():
+        for seed in by_seed:
+            others = [one for other, ones in by_seed.items() if other != seed for one in ones]
+            if others:
+                share = fmean(others)
+                levels[task, seed] = "easy" if share >= EASY else "hard" if share <= HARD else "middling"
+    return levels
+
+
+def _stratum(name: str, rows: Sequence[Result], strata: Mapping[tuple[str, int], str], seed: int) -> Stratum:
+    within = [row for row in rows if strata.get((row.task, row.seed)) == name]
+    return Stratum(name, len(within), mean_by_task(_scores(within, lambda row: row.solved), seed=seed))
+
+
+def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -> tuple[Against, ...]:
+    """Each arm against the baseline on what both have without a fault: the same tasks with the same seeds."""
+    base = {(row.task, row.seed): row for row in by_arm[baseline] if not row.faulted}
+    found = []
+    for name, rows in by_arm.items():
+        if name == baseline:
+            continue
+        both = [(base[row.task, row.seed], row) for row in rows if not row.faulted and (row.task, row.seed) in base]
+        first = _scores((one for one, _ in both), lambda row: row.solved)
+        second = _scores((other for _, other in both), lambda row: row.solved)
+        found.append((name, len(first), paired(first, second, seed=seed)))
+    adjusted = holm([one.p_value for _, _, one in found])
+    return tuple(
+        Against(name, baseline, tasks, one, p) for (name, tasks, one), p in zip(found, adjusted, strict=True)
+    )  # fmt: skip
+
+
+def _caveats(
+    by_arm: Mapping[str, Sequence[Result]],
+    arms: Sequence[ArmReport],
+    against: Sequence[Against],
+    tasks: Mapping[str, set[str]],
+) -> Iterable[str]:
+    if len(by_arm) == 1:
+        yield "There is one arm only: nothing is compared."
+    if len({row.seed for rows in by_arm.values() for row in rows}) == 1:
+        yield "One seed: chance within a task cannot be told from the arm, and no task can be called easy or hard."
+    if len(set.union(*tasks.values())) == 1:
+        yield "One task: nothing follows for other tasks."
+    for one in against:
+        if one.tasks == 0:
+            yield f"{one.arm} and {one.baseline} have no task in common: they cannot be compared."
+        elif one.tasks < min(len(tasks[one.arm]), len(tasks[one.baseline])):
+            yield f"{one.arm} and {one.baseline} are compared on the {one.tasks} tasks that both have without a fault."
+    if any(arm.judged < arm.results - arm.faults for arm in arms):
+        yield (
+            "Some outputs had no held-out check: they count as the visible evaluator judged them, "
+            "and how often it is wrong is not known."
+        )
+    if all(arm.solved.value in (0.0, None) for arm in arms):
+        yield "No arm solved anything: the tasks are too hard for this model, or the checks cannot be passed."
+    elif all(arm.solved.value in (1.0, None) for arm in arms):
+        yield "Every arm solved everything: the tasks are too easy to tell the arms apart."
+    if any(arm.faults for arm in arms):
+        yield "Results with a fault are left out; the bounds show what they could change."

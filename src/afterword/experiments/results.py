@@ -1,0 +1,103 @@
+"""What an experiment is counted from: one small record for each task, arm and seed, without any text of a trial.
+
+Apart from the outcomes, so that a run of many thousand trials is compared in little memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from afterword.core.records import Outcome, Status, StopReason, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """One trial, counted."""
+
+    number: int
+    passed: bool
+    """What the visible evaluator said."""
+    score: float
+    spent: Usage
+    """By the end of this trial, all roles together."""
+    lesson: bool
+    """Whether a lesson was in its prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one arm came to on one task with one seed."""
+
+    task: str
+    arm: str
+    seed: int
+    status: Status
+    stop_reason: StopReason | None
+    trials: tuple[TrialResult, ...]
+    chosen: int | None
+    """The trial whose output was submitted."""
+    passed: bool
+    """Whether the visible evaluator passed the submitted output."""
+    accepted: bool | None
+    """Whether the held-out check accepted it; None where there was none."""
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """By role."""
+    fault: str = ""
+
+    @property
+    def faulted(self) -> bool:
+        """Nothing is concluded about the task."""
+        return self.status == "faulted"
+
+    @property
+    def solved(self) -> bool:
+        """Whether the submitted output is right: by the held-out check where there is one, else by the visible one.
+
+        An output that is accepted though the visible evaluator failed it counts (the paper's false negatives).
+        """
+        return not self.faulted and (self.passed if self.accepted is None else self.accepted)
+
+    @property
+    def spent(self) -> Usage:
+        """All roles together."""
+        return sum(self.usage.values(), Usage())
+
+    def solved_at(self) -> Usage | None:
+        """What was spent when the submitted output was there; None if it is not right.
+
+        An output that the visible evaluator failed was only submitted in the end.
+        """
+        if not self.solved:
+            return None
+        at = next((trial.spent for trial in self.trials if trial.number == self.chosen), None)
+        return self.spent if at is None or not self.passed else at
+
+    def solved_by(self, trial: int) -> bool:
+        """Whether it was solved with at most so many trials."""
+        if not self.solved or self.chosen is None:
+            return False
+        return (self.chosen if self.passed else len(self.trials)) <= trial
+
+
+def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
+    """The record of an outcome."""
+    spent = Usage()
+    trials = []
+    for trial in outcome.trials:
+        spent = spent + sum(trial.usage.values(), Usage())
+        feedback = trial.feedback
+        trials.append(TrialResult(trial.number, feedback.passed, feedback.score, spent, bool(trial.lessons_shown)))
+    return Result(
+        outcome.task_id,
+        arm,
+        seed,
+        outcome.status,
+        outcome.stop_reason,
+        tuple(trials),
+        None if outcome.best is None else outcome.best.number,
+        outcome.passed,
+        None if outcome.acceptance is None else outcome.acceptance.passed,
+        dict(outcome.usage),
+        "" if outcome.fault is None else outcome.fault.kind,
+    )

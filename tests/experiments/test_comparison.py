@@ -1,0 +1,219 @@
+"""Arms compared: what is counted, what is left out, what stays honest, and identical arms that must not differ."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afterword.core.records import Acceptance, FaultRecord, Feedback, Outcome, StopReason, Trajectory, Trial, Usage
+from afterword.errors import InputError
+from afterword.experiments.comparison import compare
+from afterword.experiments.results import Result, result_of
+from tests.experiments.made import experiment, result
+
+
+def test_an_outcome_is_counted_without_its_texts() -> None:
+    usage = {"actor": Usage(1, 10, 5), "reflector": Usage(1, 7, 3)}
+    trials = (
+        Trial(1, Trajectory("wrong"), Feedback(False, 0.5, "isolated"), None, (), usage),
+        Trial(2, Trajectory("right"), Feedback(True, 1.0, "isolated"), None, (1,), {"actor": Usage(1, 20, 5)}),
+    )
+    total = {"actor": Usage(2, 30, 10), "reflector": Usage(1, 7, 3)}
+    acceptance = Acceptance(True, 3, 3, "isolated")
+    found = result_of(
+        Outcome("t", "accepted", StopReason.PASSED, trials[1], trials, acceptance, total), arm="reflexion", seed=2
+    )
+    assert (found.task, found.arm, found.seed, found.chosen) == ("t", "reflexion", 2, 2)
+    assert [(trial.number, trial.passed, trial.spent.tokens, trial.lesson) for trial in found.trials] == [
+        (1, False, 25, False),
+        (2, True, 50, True),
+    ]
+    assert found.solved_at() == Usage(3, 37, 13)
+
+
+def test_a_fault_is_kept_by_its_kind() -> None:
+    fault = FaultRecord("ServerFault", "503", 1)
+    found = result_of(Outcome("t", "faulted", None, None, (), None, {}, fault), arm="a", seed=0)
+    assert (found.faulted, found.fault, found.solved, found.solved_at()) == (True, "ServerFault", False, None)
+
+
+@pytest.mark.parametrize(
+    ("passed", "accepted", "solved"),
+    [
+        ((True,), None, True),
+        ((True,), False, False),
+        ((False, False), True, True),  # the paper's false negative: it is right all the same
+        ((False, False), None, False),
+    ],
+)
+def test_the_held_out_check_decides_where_there_is_one(
+    passed: tuple[bool, ...], accepted: bool | None, solved: bool
+) -> None:
+    assert result(passed=passed, accepted=accepted).solved is solved
+
+
+def test_what_was_given_up_counts_as_submitted_in_the_end() -> None:
+    one = replace(result(passed=(False, False, False), accepted=True), chosen=2)
+    assert one.solved_at() == one.spent
+    assert [one.solved_by(trial) for trial in (1, 2, 3)] == [False, False, True]
+
+
+def test_shares_matrix_and_cost_of_an_arm() -> None:
+    rows = [
+        result("a", passed=(True,), accepted=True, tokens=100),
+        result("b", passed=(False, True), accepted=False, tokens=100),
+        result("c", passed=(False, False), accepted=True, tokens=100),
+        result("d", passed=(False, False), accepted=False, tokens=100),
+    ]
+    (arm,) = compare(rows).arms
+    assert (arm.solved.value, arm.faults, arm.judged) == (0.5, 0, 4)
+    matrix = arm.evaluator
+    assert (matrix.true_positive, matrix.false_positive, matrix.false_negative, matrix.true_negative) == (1, 1, 1, 1)
+    assert [share.value for share in arm.by_trial] == [0.25, 0.5]
+    assert (arm.spending.tokens.mean, arm.spending.tokens.median) == (175, 200)
+    assert (arm.spending.calls_per_solved, arm.spending.seconds_per_solved) == (3.5, 3.5)
+    assert arm.spending.by_role["actor"].calls == 7
+    assert [share.value for share in arm.against_tokens.share][-1] == 0.5
+
+
+def test_faults_are_left_out_and_bounded() -> None:
+    rows = [result("a"), result("b", passed=(False,)), result("c", passed=(), faulted=True)]
+    found = compare(rows)
+    (arm,) = found.arms
+    assert (arm.faults, arm.solved.value) == (1, 0.5)
+    assert arm.if_faults_failed.value == pytest.approx(1 / 3)
+    assert arm.if_faults_passed.value == pytest.approx(2 / 3)
+    assert "Results with a fault are left out; the bounds show what they could change." in found.caveats
+
+
+def test_an_unknown_price_is_no_price() -> None:
+    (arm,) = compare([result("a", cost_usd=None), result("b", cost_usd=0.5)]).arms
+    assert (arm.against_cost, arm.spending.cost_usd.mean, arm.spending.cost_per_solved_usd) == (None, None, None)
+    (free,) = compare([result("a", cost_usd=0.0)]).arms
+    assert free.against_cost is None
+    (priced,) = compare([result("a", cost_usd=0.25), result("b", cost_usd=0.5)]).arms
+    assert priced.against_cost is not None
+    assert priced.against_cost.share[-1].value == 1
+    assert priced.spending.cost_per_solved_usd == 0.375
+
+
+def test_arms_are_paired_by_task_and_seed_without_faults() -> None:
+    rows = [
+        *(result(task, "retry", seed, passed=(False,)) for task in "abc" for seed in (0, 1)),
+        *(result(task, "reflexion", seed, passed=(True,)) for task in "ab" for seed in (0, 1)),
+        result("c", "reflexion", 0, faulted=True),
+        result("c", "reflexion", 1, passed=(False,)),
+    ]
+    found = compare(rows)
+    (against,) = found.against
+    assert (against.baseline, against.arm, against.tasks) == ("retry", "reflexion", 3)
+    assert (against.paired.only_first, against.paired.only_second) == (0, 2)
+    assert against.paired.difference.value == pytest.approx(2 / 3)
+
+
+def test_difficulty_comes_from_the_other_seeds() -> None:
+    rows = [
+        *(result("easy", "retry", seed, passed=(seed != 2,)) for seed in (0, 1, 2)),
+        *(result("hard", "retry", seed, passed=(False,)) for seed in (0, 1, 2)),
+    ]
+    (arm,) = compare(rows).arms
+    assert [(stratum.name, stratum.tasks) for stratum in arm.strata] == [("easy", 1), ("middling", 2), ("hard", 3)]
+    assert [stratum.solved.value for stratum in arm.strata] == [0.0, 1.0, 0.0]
+    assert compare([result("a"), result("b")]).arms[0].strata == ()
+
+
+def test_no_common_task_is_said() -> None:
+    found = compare([result("a", "retry"), result("b", "reflexion")])
+    assert found.common == 0
+    assert found.against[0].paired.difference.value is None
+    assert "reflexion and retry have no task in common: they cannot be compared." in found.caveats
+
+
+@pytest.mark.parametrize(("passed", "said"), [((True,), "solved everything"), ((False,), "No arm solved anything")])
+def test_all_or_none_solved_is_said_and_is_not_certain(passed: tuple[bool, ...], said: str) -> None:
+    found = compare([result(str(task), arm, passed=passed) for task in range(9) for arm in ("retry", "reflexion")])
+    assert any(said in caveat for caveat in found.caveats)
+    assert all(arm.solved.high - arm.solved.low > 0.1 for arm in found.arms)
+    assert found.against[0].paired.difference.high > 0.1
+
+
+def test_one_task_one_seed_one_arm() -> None:
+    found = compare([result("a", "single")])
+    assert {"There is one arm only: nothing is compared.", "One task: nothing follows for other tasks."} <= {
+        *found.caveats
+    }
+    assert found.against == ()
+
+
+def test_everything_faulted_still_compares() -> None:
+    found = compare([result("a", arm, passed=(), faulted=True) for arm in ("retry", "reflexion")])
+    assert [arm.solved.value for arm in found.arms] == [None, None]
+    assert found.against[0].tasks == 0
+
+
+def test_nothing_and_an_unknown_baseline_are_refused() -> None:
+    with pytest.raises(InputError, match="no finished task"):
+        compare([])
+    with pytest.raises(InputError, match="no arm 'x' to compare with; there are retry"):
+        compare([result("a")], baseline="x")
+
+
+rows_of = st.lists(
+    st.builds(
+        result,
+        task=st.sampled_from("abcd"),
+        arm=st.sampled_from(["retry", "reflexion", "single"]),
+        seed=st.integers(0, 2),
+        passed=st.lists(st.booleans(), max_size=3).map(tuple),
+        accepted=st.sampled_from([None, True, False]),
+        tokens=st.integers(0, 9),
+        cost_usd=st.sampled_from([None, 0.0, 0.1]),
+        faulted=st.booleans(),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=60)
+@given(rows_of)
+def test_nothing_makes_it_stumble(rows: Sequence[Result]) -> None:
+    found = compare(rows)
+    for arm in found.arms:
+        for share in (arm.solved, arm.if_faults_failed, arm.if_faults_passed, *arm.by_trial):
+            assert 0 <= share.low <= share.high <= 1
+        assert (arm.if_faults_failed.value or 0) <= (arm.if_faults_passed.value or 0)
+    assert all(0 <= against.p_adjusted <= 1 for against in found.against)
+
+
+def rejected(make: Callable[[random.Random], Sequence[Result]], runs: int) -> tuple[float, float]:
+    """How often an arm that is no better is called so: by its p-value and by its interval."""
+    by_p = by_interval = 0
+    for run in range(runs):
+        (against,) = compare(make(random.Random(run))).against  # noqa: S311
+        by_p += against.p_adjusted < 0.05
+        difference = against.paired.difference
+        by_interval += not difference.low <= 0 <= difference.high
+    return by_p / runs, by_interval / runs
+
+
+def test_identical_arms_show_no_difference_beyond_chance() -> None:
+    arms = {"retry": 0.7, "reflexion": 0.7}
+    by_p, by_interval = rejected(lambda chance: list(experiment(arms, tasks=60, chance=chance)), 60)
+    assert by_p <= 0.1
+    assert by_interval <= 0.12
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_identical_arms_show_no_difference_beyond_chance_in_many_runs(seeds: int) -> None:
+    arms = {"retry": 0.7, "reflexion": 0.7}
+    by_p, by_interval = rejected(lambda chance: list(experiment(arms, tasks=60, seeds=seeds, chance=chance)), 2000)
+    assert by_p <= 0.055
+    assert 0.03 <= by_interval <= 0.07
