@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-import pytest
+from tests.needs import missing
 
 from afterword.families.decision.worlds.textworld_express import java_problem
 
@@ -12,12 +12,12 @@ from afterword.families.decision.worlds.textworld_express import java_problem
 def need_alfworld() -> None:
     """Skips where the library is not installed."""
     if importlib.util.find_spec("alfworld") is None:
-        pytest.skip("ALFWorld is not installed: pip install 'afterword[games]'")
+        missing("ALFWorld (the extra `games`)")
 
 
 def need_express() -> None:
     """Skips where the library or Java is missing."""
     if importlib.util.find_spec("textworld_express") is None:
-        pytest.skip("TextWorld Express is not installed: pip install 'afterword[games]'")
+        missing("TextWorld Express (the extra `games`)")
     if problem := java_problem():
-        pytest.skip(problem)
+        missing(f"Java ({problem})")
