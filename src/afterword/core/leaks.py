@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 from afterword.core.bounds import cut
 from afterword.core.effects import Effects, canonical
@@ -29,7 +29,6 @@ _NUMBERED = re.compile(r"(?:case|check|module|test):?\W*[L\d]*\Z")
 """Ids that say nothing: `case:7`, `check:L12`."""
 
 
-@runtime_checkable
 class Telling(Protocol):
     """An evaluator that can say what its checks are, for the audit alone: names, assertions, labelled cases.
 
@@ -41,7 +40,11 @@ class Telling(Protocol):
 
 def check_texts(evaluator: Evaluator | None) -> tuple[str, ...]:
     """What an evaluator says of its checks; nothing where it says nothing."""
-    return tuple(evaluator.check_texts()) if isinstance(evaluator, Telling) else ()
+    return tuple(evaluator.check_texts()) if _tells(evaluator) else ()
+
+
+def _tells(evaluator: object) -> TypeGuard[Telling]:
+    return hasattr(evaluator, "check_texts")
 
 
 @dataclass(slots=True)
@@ -69,7 +72,7 @@ class LeakAudit:
         self._visible = visible
         self._effects = effects
         self._asked = Asked()
-        if callable(getattr(held_out, "check_texts", None)):
+        if _tells(held_out):
             effects.watch(self._asked.add)
 
     def close(self) -> None:

@@ -21,6 +21,13 @@ async def test_a_right_program_passes_every_known_check(sandbox: Sandbox) -> Non
     assert (verdict.trust, verdict.isolation) == ("shared_process", sandbox.isolation)
 
 
+async def test_names_and_expectations_are_told_to_the_leak_audit(sandbox: Sandbox) -> None:
+    texts = CommandTests(check(ids=IDS, files={"data.txt": "nothing"}), sandbox, QUICK).check_texts()
+    assert texts[:4] == (IDS[0], "test_small", IDS[1], "test_negative")
+    assert 'assert add(1, 2) == 3, f"add(1, 2) gave {add(1, 2)}"' in texts
+    assert not any("nothing" in text or "return" in text for text in texts)
+
+
 async def test_a_wrong_program_is_told_what_failed(sandbox: Sandbox) -> None:
     verdict = await CommandTests(check(), sandbox, QUICK).judge({"src/calc.py": WRONG.encode()})
     assert (verdict.passed, verdict.score, verdict.reason) == (False, 0.5, "failed")

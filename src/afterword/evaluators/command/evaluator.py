@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from afterword.core.protocols import EvaluateContext, Sandbox
 from afterword.core.records import Feedback, Limits, RunResult
 from afterword.errors import InputError
+from afterword.evaluators.assertion_lines import MAX_CHARS, MAX_LINES, assertion_lines
 from afterword.evaluators.command.check import LISTING, CommandCheck
 from afterword.evaluators.command.report import Garbled
 from afterword.evaluators.command.verdict import read_report, verdict
@@ -45,6 +47,13 @@ class CommandTests:
     @property
     def check_ids(self) -> tuple[str, ...]:
         return self.check.ids
+
+    def check_texts(self) -> tuple[str, ...]:
+        """What would give the checks away, for the leak audit: their names, and what protected files expect."""
+        names = [part for name in self.check_ids for part in (name, name.rpartition("::")[2])]
+        files = (self.check.snapshot.files.get(name, b"") for name in self.check.protected)
+        texts = (file[:MAX_CHARS].decode(errors="replace") for file in files)
+        return (*names, *islice((line for text in texts for line in assertion_lines(text)), MAX_LINES))
 
     async def evaluate(self, context: EvaluateContext) -> Feedback:
         """The verdict.

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from afterword.core.protocols import EvaluateContext
 from afterword.core.records import Feedback, Limits
+from afterword.evaluators.assertion_lines import assertion_lines
 from afterword.evaluators.languages.judge import LanguageJudge
 from afterword.evaluators.languages.suite import LanguageSuite
 
@@ -24,8 +25,8 @@ class LanguageTests:
 
     def check_texts(self) -> tuple[str, ...]:
         """What would give the checks away, for the leak audit: their names and the lines that assert."""
-        lines = [line.strip() for line in self.suite.tests.text.splitlines()]
-        return (*self.check_ids, *[line for line in lines if "assert" in line and self.suite.entry_point in line][:500])
+        lines = assertion_lines(self.suite.tests.text)
+        return (*self.check_ids, *(line for line in lines if self.suite.entry_point in line))
 
     async def evaluate(self, context: EvaluateContext) -> Feedback:
         """The verdict. Raises SandboxFault where none could be reached."""
