@@ -93,7 +93,7 @@ Articles = Annotated[
     str | None, typer.Option(help="qa, react: a JSON Lines file of articles, wikipedia, or the URL of a MediaWiki.")
 ]
 Examples = Annotated[int | None, typer.Option(help="qa: so many worked examples in the prompt.")]
-Match = Annotated[str | None, typer.Option(help="qa: how answers are compared, official or strict. [official]")]
+Match = Annotated[str | None, typer.Option(help="qa: how answers are compared, official, f1 or strict. [official]")]
 MaxSteps = Annotated[int | None, typer.Option(help="qa, decision: most steps of a trial.")]
 Split = Annotated[str | None, typer.Option(help="decision: which part of ALFWorld.")]
 Language = Annotated[str | None, typer.Option(help="decision: the commands of ALFWorld, new or old.")]
