@@ -7,7 +7,8 @@ file `verdicts` before it is returned.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 
 import anyio
 
@@ -103,22 +104,27 @@ async def main(where: str, url: str, verdicts: str) -> None:
         os.write(log, judged.encode().hex().encode() + b"\n")
 
     options = ModelOptions(base_url=url, api_key="sk-test-0123456789", concurrency=AT_ONCE, timeout_s=30.0)
-    async with (
-        open_sandbox(workers=1) as sandbox,
-        Counted(sandbox, workers=1) as pool,
-        open_model("openai:m", options=options) as model,
-        open_journal(where) as journal,
-    ):
-        pool.told = told
+    async with open_model("openai:m", options=options) as model, open_journal(where) as journal:
         run = await _run(journal)
-        suite = Suite.from_source(_TESTS, entry_point="double")
-        by_tests = FunctionTests(suite, pool)
-        limiter = anyio.CapacityLimiter(AT_ONCE)
-        async with anyio.create_task_group() as group:
-            for task in tasks():
-                evaluator: Evaluator = by_tests if task.id.startswith("program") else Word(told)
-                group.start_soon(_work, limiter, run, task, model, evaluator)
+        left = [task for task in tasks() if await run.outcome(task.id, arm=ARM) is None]
+        async with _judging_programs(told) if any(map(_is_program, left)) else nullcontext() as by_tests:
+            limiter = anyio.CapacityLimiter(AT_ONCE)
+            async with anyio.create_task_group() as group:
+                for task in left:
+                    evaluator = by_tests if by_tests is not None and _is_program(task) else Word(told)
+                    group.start_soon(_work, limiter, run, task, model, evaluator)
         await run.end()
+
+
+def _is_program(task: Task) -> bool:
+    return task.id.startswith("program")
+
+
+@asynccontextmanager
+async def _judging_programs(told: Told) -> AsyncIterator[Evaluator]:
+    async with open_sandbox(workers=1) as sandbox, Counted(sandbox, workers=1) as pool:
+        pool.told = told
+        yield FunctionTests(Suite.from_source(_TESTS, entry_point="double"), pool)
 
 
 async def _run(journal: Journal) -> Run:
@@ -129,8 +135,6 @@ async def _run(journal: Journal) -> Run:
 
 async def _work(limiter: anyio.CapacityLimiter, run: Run, task: Task, model: Model, evaluator: Evaluator) -> None:
     async with limiter:
-        if await run.outcome(task.id, arm=ARM) is not None:
-            return
         parts = Asks(model)
         agent = Reflexion(parts, evaluator, parts, strategy=ARM)
         outcome = await agent.run(task, recorder=run.recorder, events=run.events(arm=ARM))

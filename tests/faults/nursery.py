@@ -84,14 +84,26 @@ def open_nursery(folder: Path) -> Iterator[Nursery]:
             process.stdin.close()  # it ends with its input
 
 
+async def _load_what_is_loaded_late() -> None:
+    import psycopg  # noqa: F401
+    import stamina  # noqa: F401
+
+    import afterword.sandbox.namespaced  # noqa: F401
+    from afterword.journal import RunSpec, open_journal
+    from afterword.models import ModelOptions, open_model
+
+    async with open_model("openai:m", options=ModelOptions(base_url="http://127.0.0.1:1")) as model:
+        assert model.price is None
+    async with open_journal(":memory:") as journal:
+        await journal.start(RunSpec())
+
+
 def _serve() -> None:
     import anyio
-    import openai.resources.chat  # noqa: F401 - loaded lazily otherwise, by each process anew
 
-    import afterword.models.openai_chat
-    import afterword.sandbox.namespaced  # noqa: F401
     from tests.faults import job
 
+    anyio.run(_load_what_is_loaded_late)
     for line in sys.stdin:
         errors, *arguments = json.loads(line)
         pid = os.fork()

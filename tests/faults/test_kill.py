@@ -17,6 +17,8 @@ from tests.postgres import Postgres
 _SHORT = 6
 _LONG = 200
 
+pytestmark = pytest.mark.timeout(7200)  # quick on a machine of its own, and not on a busy one
+
 
 def survive(runs: int, folder: Path, place: Callable[[int], str]) -> None:
     """Runs the job undisturbed, then so often with kills, each in a journal at a place of its own."""
@@ -50,14 +52,12 @@ def _fresh(folder: Path, number: int) -> Path:
     return fresh
 
 
-@pytest.mark.parametrize("runs", [_SHORT, pytest.param(_LONG, marks=[pytest.mark.slow, pytest.mark.timeout(3600)])])
+@pytest.mark.parametrize("runs", [_SHORT, pytest.param(_LONG, marks=pytest.mark.slow)])
 def test_killed_jobs_end_as_if_nothing_had_happened(tmp_path: Path, runs: int) -> None:
     survive(runs, tmp_path, lambda number: str(tmp_path / f"{number}.sqlite"))
 
 
-@pytest.mark.parametrize(
-    "runs", [_SHORT // 2, pytest.param(_LONG, marks=[pytest.mark.slow, pytest.mark.timeout(3600)])]
-)
+@pytest.mark.parametrize("runs", [_SHORT // 2, pytest.param(_LONG, marks=pytest.mark.slow)])
 def test_killed_jobs_in_postgresql_end_as_if_nothing_had_happened(
     tmp_path: Path, postgres: Postgres, runs: int
 ) -> None:
