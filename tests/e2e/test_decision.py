@@ -80,6 +80,30 @@ def test_the_heuristic_can_be_set_and_switched_off(afterword: Command, vault: li
     assert ends == [("stuck", 7), ("stuck", 6), ("step_limit", 9)]
 
 
+def test_failures_of_a_run_are_classed_by_trial(afterword: Command, vault: list[str], tmp_path: Path) -> None:
+    journal = ["--journal", str(tmp_path / "runs.db")]
+    assert afterword("run", *vault, *journal).code == 0
+    run = json.loads(afterword("runs", *journal, "--json").out.splitlines()[0])["run"]
+    told = json.loads(afterword("failures", run, *journal, "--json").out)
+    classes = [(row["task"], row["trial"], row["class"]) for row in told["trials"]]
+    assert sorted(classes, key=str) == sorted(
+        [("drawer", 1, None), ("mirror", 1, "inefficient_planning"), ("mirror", 2, None)], key=str
+    )
+    first = told["by_trial"][0]
+    assert (first["trial"], first["trials"], first["failed"], first["inefficient_planning"]) == (1, 2, 1, 1)
+    assert "possession" in afterword("failures", run, *journal).out
+
+
+def test_failure_classes_are_refused_for_programs(afterword: Command, tmp_path: Path) -> None:
+    journal = ["--journal", str(tmp_path / "runs.db")]
+    folder = EXAMPLE.parent / "track_order"
+    afterword("run", folder, "--model", f"scripted:{folder / 'replies.jsonl'}", *journal)
+    run = json.loads(afterword("runs", *journal, "--json").out.splitlines()[0])["run"]
+    ran = afterword("failures", run, *journal)
+    assert ran.code == 2
+    assert "failure classes are for decision" in ran.err
+
+
 def test_alfworld_is_played_in_the_old_language(afterword: Command, data_dir: Path, tmp_path: Path) -> None:
     need_alfworld()
     index = [json.loads(line) for line in (data_dir / "alfworld" / "index.jsonl").read_text("utf-8").splitlines()]

@@ -25,6 +25,7 @@ from afterword.cli import (
     exam,
     export,
     extract,
+    failures,
     fork,
     journal_cmd,
     judge,
@@ -65,6 +66,7 @@ app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.command("audit-tests")(audit_tests.audit_tests)
 app.command("exam")(exam.exam)
+app.command("failures")(failures.failures)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)
 app.command("doctor")(doctor.doctor)
