@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from afterword.experiments.lessons import Evidence, Rule, RuleFile, read_rule_fi
 from tests.e2e.conftest import Command
 from tests.e2e.processes import terminal
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 EMPTY = "`test_empty` failed since I indexed an empty list; I will return early for an empty list."
 NONE = "I indexed the empty list in `test_none`; I will return 0 early for an empty list."
 ACCEPTED = RuleFile(
@@ -91,6 +93,32 @@ class TestDistil:
         assert ran.code == 2
         assert ran.complaint
 
+    def test_the_lessons_of_a_run_in_the_journal(self, afterword: Command, tmp_path: Path) -> None:
+        lessons = (EMPTY.replace("test_empty", "test_f"), NONE.replace("test_none", "test_f"))
+        tasks = tmp_path / "tasks.jsonl"
+        tests = "from solution import f\n\n\ndef test_f():\n    assert f([]) == 0\n"
+        rows = [{"id": f"t{n}", "instructions": "Sum.", "entry_point": "f", "visible_tests": tests} for n in (1, 2)]
+        write(tasks, *rows)
+        wrong, right = (f"```python\ndef f(xs):\n    return {body}\n```" for body in ("xs[0]", "sum(xs)"))
+        script = [
+            row
+            for number, lesson in enumerate(lessons, start=1)
+            for row in (
+                {"text": wrong, "role": "actor", "task": f"t{number}"},
+                {"text": lesson, "role": "reflector", "task": f"t{number}"},
+                {"text": right, "role": "actor", "task": f"t{number}"},
+            )
+        ]
+        model = f"scripted:{write(tmp_path / 'script.jsonl', *script)}"
+        journal = ("--journal", tmp_path / "journal.db")
+        ran = afterword("run", tasks, "--model", model, *journal)
+        assert ran.code == 0, ran.err
+        run = json.loads(afterword("runs", *journal, "--json").out.splitlines()[0])["run"]
+        ran = afterword("lessons", "distil", run, *journal, "--out", tmp_path / "rules.json")
+        assert ran.code == 0, ran.err
+        (rule,) = read_rule_file(tmp_path / "rules.json").rules
+        assert {(one.task, one.trial, one.gained) for one in rule.evidence} == {("t1", 1, 1), ("t2", 1, 1)}
+
 
 class TestReview:
     def test_a_person_decides_at_a_terminal_and_goes_on_later(self, past: Path, tmp_path: Path) -> None:
@@ -141,6 +169,29 @@ class TestRun:
         write_rule_file(file, ACCEPTED)
         assert "When a list may be empty" in self._recorded(afterword, task, tmp_path, "--rules", file)
         assert "When a list may be empty" not in self._recorded(afterword, task, tmp_path)
+
+    @pytest.mark.parametrize("family", ["qa", "decision"])
+    def test_rules_enter_every_family(
+        self, afterword: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+    ) -> None:
+        file, record = tmp_path / "rules.json", tmp_path / "record.jsonl"
+        write_rule_file(file, ACCEPTED)
+        if family == "qa":
+            questions = write(tmp_path / "q.jsonl", {"id": 1, "question": "Where?", "answer": "Paris"})
+            replies = write(tmp_path / "replies.jsonl", {"text": "Action: Finish[Paris]"})
+            source: list[str | Path] = [questions, "--model", f"scripted:{replies}"]
+        else:
+            monkeypatch.chdir(EXAMPLES / "vault")
+            source = ["vault:Vault", "--tasks", "tasks.jsonl", "--limit", "1", "--model", "scripted:replies.jsonl"]
+        ran = afterword("run", "--family", family, *source, "--no-journal", "--rules", file, "--record", record)
+        sys.modules.pop("vault", None)
+        assert ran.code == 0, ran.err
+        asked = [json.loads(line) for line in record.read_text().splitlines()]
+        systems = [
+            row["request"]["messages"][0]["content"] for row in asked if row.get("role") == "actor" and "request" in row
+        ]
+        assert systems
+        assert all("When a list may be empty, return early." in system for system in systems)
 
     def test_a_task_that_gave_the_lesson_does_not_see_the_rule(
         self, afterword: Command, task: Path, tmp_path: Path

@@ -173,6 +173,32 @@ class TestLock:
             rubric((1.0, ForbiddenActions(("a",)))).fingerprint != rubric((1.0, ForbiddenActions(("b",)))).fingerprint
         )
 
+    def test_what_a_function_closes_over_changes_it(self) -> None:
+        def shorter_than(most: int) -> EvaluateFunction:
+            return lambda context: len(context.trajectory.output) < most
+
+        prints = [rubric((1.0, shorter_than(most))).fingerprint for most in (5, 5, 6)]
+        assert prints[0] == prints[1] != prints[2]
+
+    def test_what_changes_from_call_to_call_does_not(self) -> None:
+        class Counting:
+            check_ids = ()
+
+            def __init__(self) -> None:
+                self.inner = ModelLike()
+
+            async def evaluate(self, context: EvaluateContext) -> Feedback:
+                self.inner.calls += 1
+                return Feedback(True, 1.0, "exact", "ok")
+
+        class ModelLike:
+            calls = 0
+
+        counting = Counting()
+        before = rubric((1.0, counting)).fingerprint
+        counting.inner.calls = 7
+        assert rubric((1.0, counting)).fingerprint == before
+
     def test_a_run_has_the_rubric_in_its_record(self) -> None:
         one, same = rubric((1.0, passes)), rubric((1.0, passes))
         assert rubric_fingerprints([one, Fixed(1.0), same]) == {"rubric": one.fingerprint}

@@ -54,7 +54,7 @@ class WatchedScreen:
                 Text(plain(told_models(opening.roles, opening.settings))), highlight=False, soft_wrap=True
             )
             if opening.run:
-                self._console.print(Text(plain(f"run   {opening.run}")), highlight=False, soft_wrap=True)
+                print_wrapped(self._console, Text(plain(f"run   {opening.run}")), hang=6)
         self._opened.add(item.task.id)
         limit = f"{opening.settings.strategy}, at most {counted(opening.settings.max_trials, 'trial')}"
         print_wrapped(self._console, Text(plain(f"task  {item.task.id}: {item.told}; {limit}")), hang=6)
@@ -130,7 +130,8 @@ def told_models(roles: Roles, settings: Settings) -> str:
     """Which models work, in one line."""
     reflector = f", lessons by {roles.reflector.name}" if roles.reflector.name != roles.actor.name else ""
     said = "" if settings.models.model else "  (the default; choose with --model or AFTERWORD_MODEL)"
-    return f"model {roles.actor.name}{reflector}{said}"
+    rules = f", rules of {settings.rules}" if settings.rules is not None else ""
+    return f"model {roles.actor.name}{reflector}{rules}{said}"
 
 
 def show_output(console: Console, best: Trial, language: str) -> None:

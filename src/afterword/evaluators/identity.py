@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
+from types import CellType
 
 from afterword.core.effects import fingerprint
 
@@ -48,7 +49,7 @@ def _thing(value: object, depth: int) -> object:
     if isinstance(value, partial):
         return [_seen(value.func, depth + 1), _seen(value.args, depth + 1), _seen(value.keywords, depth + 1)]
     if inspect.isroutine(value) or isinstance(value, type):
-        return [_name_of(value), _source(value)]
+        return [_name_of(value), _source(value), _seen(_bound(value), depth + 1)]
     parts: list[object] = []
     if is_dataclass(value):
         parts = [[one.name, _seen(getattr(value, one.name), depth + 1)] for one in fields(value)]
@@ -56,6 +57,21 @@ def _thing(value: object, depth: int) -> object:
         settings = sorted(getattr(value, "__dict__", {}).items())
         parts = [[name, _seen(part, depth + 1)] for name, part in settings]
     return [_name_of(type(value)), _source(type(value)) if depth == 0 else "", parts]
+
+
+def _bound(value: object) -> list[object]:
+    """What a function brings along besides its text: what it closes over, its defaults, the object it is bound to."""
+    cells = getattr(value, "__closure__", None) or ()
+    closed = [cell.cell_contents for cell in cells if _is_filled(cell)]
+    return [closed, *(getattr(value, name, None) for name in ("__defaults__", "__kwdefaults__", "__self__"))]
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018 - an empty one raises
+    except ValueError:
+        return False
+    return True
 
 
 def _name_of(value: object) -> str:

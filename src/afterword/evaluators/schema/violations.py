@@ -92,7 +92,9 @@ def _place(error: ValidationError) -> list[str | int]:
     """Where the violation is; of a missing property, where it should be."""
     place = list(error.absolute_path)
     if error.validator == "required" and isinstance(error.instance, dict):
-        missing = next((name for name in _names(error.validator_value) if f"{name!r} is a" in error.message), None)
+        missing = next(
+            (name for name in _names(error.validator_value) if error.message.startswith(f"{name!r} is a ")), None
+        )
         return [*place, missing] if missing is not None else place
     return place
 
