@@ -5,7 +5,6 @@ Apart from the task folders, since here thousands of tasks stand in one file and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from afterword.evaluators.function_tests import Suite, split
 from afterword.families.programming.examples_in_statement import examples_suite
 from afterword.families.programming.task import ProgrammingTask, task_inputs
 from afterword.families.programming.task_file import task_file_of
+from afterword.files import json_lines
 
-MOST_LINE_CHARS = 16_000_000
 KEYS = ("id", "instructions", "entry_point", "signature", "timeout_s", "memory_mb", "split", "seed")
 CHECKS = ("visible_tests", "visible_cases", "held_out_tests", "held_out_cases")
 
@@ -30,40 +29,17 @@ def read_tasks(file: Path) -> Iterator[ProgrammingTask]:
     Raises:
         InputError: the file cannot be read, holds no task, or a line is wrong; the message names it.
     """
-    found = False
-    try:
-        with file.open(encoding="utf-8-sig", newline="\n") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    found = True
-                    yield _task(line, file, number)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}; check the path", file=file) from None
-    except UnicodeDecodeError:
-        raise InputError("expected UTF-8 text, found other bytes; save it as UTF-8", file=file) from None
-    if not found:
-        raise InputError("expected one task a line, found an empty file", file=file)
+    for number, values in json_lines(file):
+        try:
+            yield _task(values, file)
+        except InputError as error:
+            raise InputError(error.message, file=file, line=number) from None
 
 
-def _task(line: str, file: Path, number: int) -> ProgrammingTask:
-    if len(line) > MOST_LINE_CHARS:
-        raise InputError(f"a task has at most {MOST_LINE_CHARS:,} characters; shorten it", file=file, line=number)
-    try:
-        values: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"expected one JSON object a line, found {error}", file=file, line=number) from None
-    if not isinstance(values, dict):
-        raise InputError(f"expected a JSON object, found {type(values).__name__}", file=file, line=number)
+def _task(values: dict[str, object], file: Path) -> ProgrammingTask:
     for key in values:
         if key not in (*KEYS, *CHECKS):
-            raise InputError(f"unknown key {key!r}; known are {', '.join((*KEYS, *CHECKS))}", file=file, line=number)
-    try:
-        return _checked(values, file)
-    except InputError as error:
-        raise InputError(error.message, file=file, line=number) from None
-
-
-def _checked(values: dict[str, object], file: Path) -> ProgrammingTask:
+            raise InputError(f"unknown key {key!r}; known are {', '.join((*KEYS, *CHECKS))}")
     stated = task_file_of({key: values[key] for key in KEYS if key in values}, file)
     visible = _suite(values, "visible", stated.entry_point)
     held_out = _suite(values, "held_out", stated.entry_point)
