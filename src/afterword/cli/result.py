@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from afterword.core.records import Outcome, Trial, Usage
+from afterword.core.records import Outcome, Reflection, Trial, Usage
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -73,10 +73,15 @@ def trial_json(trial: Trial) -> dict[str, object]:
         "problems": list(reflection.problems) if reflection is not None else [],
         "lessons_shown": list(trial.lessons_shown),
         "retired": list(trial.retired),
+        **({"digests": [_digest_json(digest) for digest in trial.digests]} if trial.digests else {}),
         "output": trial.trajectory.output,
         "end": trial.trajectory.end,
         "usage": _by_role(trial.usage),
     }
+
+
+def _digest_json(digest: Reflection) -> dict[str, object]:
+    return {"trial": digest.trial, "merges": list(digest.merges), "text": digest.text}
 
 
 def _by_role(usage: Mapping[str, Usage]) -> dict[str, dict[str, object]]:
