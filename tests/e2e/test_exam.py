@@ -94,6 +94,24 @@ def test_the_table_for_a_person(afterword: Command, bugs: list[PlantedBug], tmp_
     assert ran.err.startswith("1/1  exam/")
 
 
+def test_every_actor_meets_every_reflector(afterword: Command, bugs: list[PlantedBug], tmp_path: Path) -> None:
+    good = script(tmp_path / "good.jsonl", "reflector", [lesson(bugs[0], names=True)])
+    vague = script(tmp_path / "vague.jsonl", "reflector", [lesson(bugs[0], names=False)] * 2)
+    right = script(tmp_path / "right.jsonl", "actor", [code(bugs[0].right)] * 3)
+    wrong = script(tmp_path / "wrong.jsonl", "actor", [code(bugs[0].buggy)] * 3)
+    models = ("--model", right, "--model", wrong, "--reflector-model", good, "--reflector-model", vague)
+    ran = afterword("exam", *models, "--items", "1", "--json")
+    assert ran.code == 0, ran.err
+    table = ran.told["table"]
+    assert isinstance(table, list)
+    repaired = {(row["actor"], row["reflector"]): row["repaired"]["count"] for row in table}
+    assert repaired == {
+        (actor, reflector): int(actor == right)
+        for actor in (right, wrong)
+        for reflector in ("(no lesson)", good, vague)
+    }
+
+
 def test_a_reply_without_a_program_repairs_nothing(afterword: Command, bugs: list[PlantedBug], tmp_path: Path) -> None:
     reflector = script(tmp_path / "r.jsonl", "reflector", [lesson(bugs[0], names=True)])
     actor = script(tmp_path / "a.jsonl", "actor", ["no program here"])

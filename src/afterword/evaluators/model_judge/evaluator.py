@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 
 from afterword.core.bounds import cut, quote_untrusted, show_steps
@@ -77,7 +78,7 @@ class ModelJudge:
         if self.votes > 1 and self.temperature == 0:
             raise InputError(f"{self.votes} votes at temperature 0 are one vote; sample them, e.g. at 0.7")
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Changes with whatever decides a verdict: model, rubric, votes, prompts."""
         folder = resources.files(_PACKAGE) / "prompts"

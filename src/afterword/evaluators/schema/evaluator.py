@@ -186,7 +186,7 @@ async def _in_a_child(asked: Mapping[str, object], timeout_s: float) -> Sequence
     """
     import anyio
 
-    argv = [sys.executable, "-m", "afterword.evaluators.schema.child"]
+    argv = [sys.executable, "-P", "-m", "afterword.evaluators.schema.child"]
     with anyio.fail_after(timeout_s):
         try:
             ended = await anyio.run_process(argv, input=json.dumps(asked).encode(), stderr=subprocess.PIPE)
