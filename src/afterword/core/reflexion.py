@@ -63,6 +63,7 @@ class Reflexion:
         max_trials: most trials of a task.
         allowance: what a task may spend.
         stop: rules besides those that follow from the arguments, e.g. `Plateau()` or a `Cancellation`.
+        stop_when_passed: whether a trial that passes ends the loop; False spends all trials and submits the best.
         stop_on_repetition: whether repeated lessons and, unless the strategy is `retry`, repeated outputs end
             the loop.
         held_out: judges the passing or else the best output after the loop; nothing of it flows back.
@@ -86,6 +87,7 @@ class Reflexion:
         max_trials: int = 4,
         allowance: Allowance | None = None,
         stop: Sequence[StopRule] = (),
+        stop_when_passed: bool = True,
         stop_on_repetition: bool = True,
         held_out: Evaluator | EvaluateFunction | None = None,
         rules: Rules | None = None,
@@ -97,7 +99,7 @@ class Reflexion:
         self.allowance = allowance or Allowance()
         self.rules = rules
         refuse_unresettable(actor)
-        stop_rules = _rules(self.strategy, max_trials, self.allowance, stop_on_repetition)
+        stop_rules = _rules(self.strategy, max_trials, self.allowance, stop_when_passed, stop_on_repetition)
         self.parts = Parts(
             actor=as_actor(actor),
             evaluator=as_evaluator(evaluator),
@@ -215,8 +217,9 @@ def _strategy(strategy: Strategy | str | None, reflector: bool) -> Strategy:
     return chosen
 
 
-def _rules(strategy: Strategy, max_trials: int, allowance: Allowance, repetition: bool) -> list[StopRule]:
-    rules: list[StopRule] = [Passed(), MaxTrials(max_trials)]
+def _rules(strategy: Strategy, max_trials: int, allowance: Allowance, passed: bool, repetition: bool) -> list[StopRule]:
+    rules: list[StopRule] = [Passed()] if passed else []
+    rules.append(MaxTrials(max_trials))
     if allowance.cost_usd is not None:
         rules.append(MaxCost(allowance.cost_usd))
     if allowance.tokens is not None:

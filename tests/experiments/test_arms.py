@@ -1,0 +1,258 @@
+"""Arms: what each does with three attempts, and the first attempt that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import anyio
+import pytest
+
+from afterword import ActContext, Allowance, Feedback, Outcome, ReflectContext, Reflexion, Task, Trajectory
+from afterword.core.messages import ChatRequest, Message, Reply
+from afterword.core.protocols import EffectKey, EvaluateContext
+from afterword.core.records import Usage
+from afterword.errors import InputError
+from afterword.experiments.arm_parts import FAILED, NO_LESSON, UNKNOWN, Blind, Unspoken, majority_of
+from afterword.experiments.arms import ARMS, Arm, arm_named
+from afterword.experiments.sharing import SHARED, SharedFirstTrial
+from tests.core.doubles import ListModel
+
+T = TypeVar("T")
+TASK = Task("t", "say right")
+
+
+@dataclass
+class Asking:
+    """An actor whose attempt is what the model says, and that keeps what it was shown."""
+
+    model: ListModel
+    seen: list[tuple[str | None, tuple[str, ...]]] = field(default_factory=list)
+
+    async def act(self, context: ActContext) -> Trajectory:
+        previous = None if context.previous is None else context.previous.feedback.message
+        self.seen.append((previous, tuple(lesson.text for lesson in context.lessons)))
+        request = ChatRequest((Message("user", "say right"),), 10, 0.7)
+        return Trajectory((await context.effects.complete("actor", self.model, request)).text)
+
+
+async def says_right(context: EvaluateContext) -> Feedback:
+    right = context.trajectory.output == "right"
+    score = 1.0 if right else 0.5 if context.trajectory.output == "near" else 0.0
+    return Feedback(right, score, "exact", message="" if right else f"not {context.trajectory.output}", graded=True)
+
+
+async def lesson(context: ReflectContext) -> str:
+    return f"I said {context.trial.trajectory.output}: {context.trial.feedback.message}"
+
+
+def played(arm: Arm, said: Sequence[str], *, calls: int | None = None) -> tuple[Outcome, Asking]:
+    """What an arm comes to when the attempts are these, three at most."""
+    actor = Asking(ListModel(list(said)))
+    reflexion = Reflexion(lambda _: "", says_right, lesson)  # for its adapters
+    loop = Reflexion(
+        arm.actor(actor, 3),
+        arm.evaluator(reflexion.parts.evaluator),
+        arm.reflector(reflexion.parts.reflector) if arm.strategy.reflects and reflexion.parts.reflector else None,
+        strategy=arm.strategy,
+        max_trials=1 if arm.one_trial else 3,
+        stop_when_passed=arm.stop_when_passed,
+        stop_on_repetition=arm.stop_on_repetition,
+        allowance=Allowance(calls=calls),
+        held_out=None if arm.sees_evaluator else says_right,
+    )
+    return anyio.run(loop.run, TASK), actor
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "trials", "submitted"),
+    [
+        ("single", ["wrong", "right"], 1, "wrong"),
+        ("retry", ["wrong", "right", "right"], 2, "right"),
+        ("best_of_n", ["near", "right", "wrong"], 3, "right"),
+        ("best_of_n", ["near", "wrong", "bad"], 3, "near"),
+        ("majority_vote", ["wrong", "right", "Right "], 1, "right"),
+        ("last_attempt", ["wrong", "right"], 2, "right"),
+        ("reflexion", ["wrong", "right"], 2, "right"),
+        ("last_attempt_and_reflexion", ["wrong", "right"], 2, "right"),
+        ("no_tests", ["right", "right", "wrong"], 3, "wrong"),
+        ("no_reflection", ["wrong", "right"], 2, "right"),
+        ("no_feedback", ["wrong", "right"], 2, "right"),
+    ],
+)
+def test_what_an_arm_submits(name: str, said: list[str], trials: int, submitted: str) -> None:
+    outcome, _ = played(arm_named(name), said)
+    assert outcome.best is not None
+    assert (len(outcome.trials), outcome.best.trajectory.output) == (trials, submitted)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("retry", (None, ())),
+        ("last_attempt", ("not wrong", ())),
+        ("reflexion", (None, ("I said wrong: not wrong",))),
+        ("last_attempt_and_reflexion", ("not wrong", ("I said wrong: not wrong",))),
+        ("no_tests", (UNKNOWN, (f"I said wrong: {UNKNOWN}",))),
+        ("no_reflection", ("not wrong", (NO_LESSON,))),
+        ("no_feedback", (FAILED, (f"I said wrong: {FAILED}",))),
+    ],
+)
+def test_what_the_second_attempt_sees(name: str, shown: tuple[str | None, tuple[str, ...]]) -> None:
+    _, actor = played(arm_named(name), ["wrong", "right", "right"])
+    assert actor.seen[:2] == [(None, ()), shown]
+
+
+@pytest.mark.parametrize(("last", "status"), [("right", "gave_up"), ("wrong", "gave_up")])
+def test_a_blind_arm_is_judged_in_the_end(last: str, status: str) -> None:
+    outcome, _ = played(arm_named("no_tests"), ["right", "wrong", last])
+    assert outcome.acceptance is not None
+    assert (outcome.status, outcome.acceptance.passed) == (status, last == "right")
+
+
+def test_a_vote_ends_with_the_allowance_and_counts_what_was_made() -> None:
+    outcome, actor = played(arm_named("majority_vote"), ["right", "wrong", "wrong"], calls=2)
+    assert outcome.best is not None
+    assert (outcome.best.trajectory.output, len(actor.model.requests)) == ("right", 2)
+
+
+def test_the_first_of_equal_votes_counts_and_no_output_has_none() -> None:
+    empty = Trajectory("", end="no_output")
+    attempts = [empty, Trajectory("b"), Trajectory("a"), empty]
+
+    async def main() -> str:
+        taken = iter(attempts)
+
+        class Next:
+            async def act(self, context: ActContext) -> Trajectory:
+                return next(taken)
+
+        loop = Reflexion(majority_of(Next(), 4), says_right, max_trials=1)
+        best = (await loop.run(TASK)).best
+        return "" if best is None else best.trajectory.output
+
+    assert anyio.run(main) == "b"
+
+
+def test_a_vote_puts_the_world_back_before_each_attempt() -> None:
+    resets: list[int] = []
+
+    class Worldly:
+        environment = object()
+
+        async def reset(self) -> str:
+            resets.append(1)
+            return "fresh"
+
+        async def act(self, context: ActContext) -> Trajectory:
+            return Trajectory("a")
+
+    anyio.run(Reflexion(majority_of(Worldly(), 3), says_right, max_trials=1).run, TASK)
+    assert len(resets) == 3
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_every_arm_is_named_and_told(name: str) -> None:
+    assert arm_named(name).name == name
+    assert arm_named(name).told
+
+
+def test_an_unknown_arm_is_one_clear_line() -> None:
+    with pytest.raises(InputError, match="unknown arm 'reflexon'; did you mean 'reflexion'"):
+        arm_named("reflexon")
+    with pytest.raises(InputError, match="there are single, retry"):
+        arm_named("zzz")
+
+
+def test_verdicts_that_say_less_prepare_what_is_within() -> None:
+    class Written:
+        check_ids = ("a",)
+
+        async def prepare(self, task: Task, effects: object) -> Written:
+            return Written()
+
+        async def evaluate(self, context: EvaluateContext) -> Feedback:
+            return Feedback(False, 0.25, "exact", "why", "secret", graded=True)
+
+    outcome = anyio.run(Reflexion(lambda _: "x", Unspoken(Written()), max_trials=1).run, TASK)
+    feedback = outcome.trials[0].feedback
+    assert (feedback.message, feedback.checks, feedback.score, feedback.reason) == (FAILED, (), 0.25, "failed")
+    assert Blind(Written()).check_ids == ()
+
+
+@dataclass
+class Keeping:
+    """A recorder that keeps the keys under which something was asked."""
+
+    keys: list[EffectKey] = field(default_factory=list)
+
+    async def effect(self, key: EffectKey, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
+        self.keys.append(key)
+        return await call()
+
+
+def run_arms(names: Sequence[str], said: Sequence[str], *, at_once: bool) -> tuple[list[Outcome], Keeping, ListModel]:
+    kept, model = Keeping(), ListModel(list(said))
+    recorder = SharedFirstTrial(kept)
+    outcomes: dict[str, Outcome] = {}
+
+    async def one(name: str) -> None:
+        loop = Reflexion(Asking(model), says_right, lesson, strategy=arm_named(name).strategy, max_trials=2)
+        outcomes[name] = await loop.run(TASK, arm=name, recorder=recorder)
+
+    async def main() -> None:
+        if at_once:
+            async with anyio.create_task_group() as group:
+                for name in names:
+                    group.start_soon(one, name)
+        else:
+            for name in names:
+                await one(name)
+        recorder.done("t", 0)
+
+    anyio.run(main)
+    return [outcomes[name] for name in names], kept, model
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_arms_share_the_first_attempt_and_nothing_after_it(at_once: bool) -> None:
+    outcomes, kept, model = run_arms(["retry", "reflexion"], ["wrong", "right", "right"], at_once=at_once)
+    assert [outcome.trials[0].trajectory.output for outcome in outcomes] == ["wrong", "wrong"]
+    assert len(model.requests) == 3
+    replies = [(key.arm, key.trial) for key in kept.keys if key.role.startswith("actor")]
+    assert sorted(replies) == [("reflexion", 2), ("retry", 2), (SHARED, 1)]
+    assert {outcome.usage["actor"].calls for outcome in outcomes} == {2}  # each is charged in full
+
+
+def test_another_first_question_is_not_shared() -> None:
+    kept = Keeping()
+    recorder = SharedFirstTrial(kept)
+
+    async def main() -> list[str]:
+        async def said(text: str) -> Reply:
+            return Reply(text, "stop", Usage(1), "m")
+
+        replies = []
+        for arm, request in (("a", "one"), ("b", "two"), ("c", "one")):
+            key = EffectKey("t", arm, 0, 1, "actor", 0)
+            replies.append((await recorder.effect(key, request, lambda text=arm: said(text), Reply)).text)  # type: ignore[misc]
+        return replies
+
+    assert anyio.run(main) == ["a", "b", "a"]
+    assert len(kept.keys) == 2
+
+
+def test_what_is_held_is_dropped() -> None:
+    recorder = SharedFirstTrial(Keeping())
+
+    async def main() -> int:
+        async def said() -> Reply:
+            return Reply("x", "stop", Usage(1), "m")
+
+        for task in ("t", "u"):
+            await recorder.effect(EffectKey(task, "a", 0, 1, "actor", 0), "?", said, Reply)
+        recorder.done("t", 0)
+        return len(recorder._answers)
+
+    assert anyio.run(main) == 1
