@@ -1,6 +1,7 @@
 """Trials as they are judged, put into the journal by listening to the events of the loop.
 
-Nobody waits for these rows: all that stands in them comes again when the recorded effects are replayed.
+Nobody waits for these rows: all that stands in them comes again when the recorded effects are replayed. They are for
+who looks at a run that goes on, or was given up.
 """
 
 from __future__ import annotations
@@ -37,13 +38,12 @@ class JournalEvents:
                 trial = Trial(event.trial, Trajectory(""), event.feedback, None, self._shown.pop(event.task, ()))
                 self._judged[event.task] = trial
                 unit = self._unit(event.task)
-                row = self._run.trial_row(unit, trial, complete=False, judged_at=unit.last_asked)
-                self._run.writer.ride(self._run.statements.trial, row)
+                unit.judged_at[event.trial] = unit.last_asked
+                self._run.draft(unit, trial)
             case Reflected():
                 if (judged := self._judged.pop(event.task, None)) is not None:
                     trial = replace(judged, reflection=event.reflection)
-                    row = self._run.trial_row(self._unit(event.task), trial, complete=False)
-                    self._run.writer.ride(self._run.statements.trial, row)
+                    self._run.draft(self._unit(event.task), trial)
             case _:
                 pass
         if self._sink is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import Connection, delete, update
 
@@ -89,7 +90,8 @@ class Run:
         if not unit.loaded:
             await self.load(unit)
         for trial in outcome.trials:
-            self.writer.ride(self.statements.trial, self.trial_row(unit, trial, complete=True))
+            self.writer.drop_draft((self.number, unit.number, trial.number))
+            self.writer.ride(self.statements.trial, self._trial_row(unit, trial, complete=True))
         await self.writer.write(self.statements.outcome, self._outcome_row(unit, outcome))
         self._known[unit.key] = unit.number
         self._at_work.pop(unit.key, None)
@@ -114,6 +116,9 @@ class Run:
                 connection.execute(delete(table).where(*mine))
             self.statements.note.insert(connection, [note])
 
+        if (unit := self._at_work.get(key)) is not None:
+            for judged in unit.judged_at:
+                self.writer.drop_draft((self.number, number, judged))
         await self.writer.do(work)
         self._known[key] = number
         self._at_work.pop(key, None)
@@ -171,8 +176,13 @@ class Run:
             "text": self.secrets.struck_out_addresses(note.text),
         }
 
-    def trial_row(self, unit: Unit, trial: Trial, *, complete: bool, judged_at: int = -1) -> dict[str, object]:
-        """A trial as it is kept; `judged_at` is the effect that its verdict was the last word of."""
+    def draft(self, unit: Unit, trial: Trial) -> None:
+        """Keeps what is known of a trial whose task goes on, if it goes on for long."""
+        place = (self.number, unit.number, trial.number)
+        make = partial(self._trial_row, unit, trial, complete=False)
+        self.writer.draft(place, self.statements.trial, make)
+
+    def _trial_row(self, unit: Unit, trial: Trial, *, complete: bool) -> dict[str, object]:
         return {
             "run": self.number,
             "unit": unit.number,
@@ -182,7 +192,7 @@ class Run:
             "passed": trial.feedback.passed,
             "score": trial.feedback.score,
             "reason": trial.feedback.reason,
-            "judged_at": judged_at,
+            "judged_at": unit.judged_at.get(trial.number, -1),
             "trial": self.secrets.struck_out(encode(trial, Trial)[0]),
         }
 

@@ -47,6 +47,8 @@ class Unit:
     next_seq: int = 0
     last_asked: int = -1
     """The latest effect that the loop has seen."""
+    judged_at: dict[int, int] = field(default_factory=dict)
+    """For each trial, the effect that was the last word of its verdict."""
     loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     def take_seq(self) -> int:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from afterword.errors import JournalFault
+from afterword.errors import InputError, JournalFault
 from afterword.journal.database import Database
 from afterword.journal.statements import Row, Statement
 
@@ -29,6 +30,8 @@ RECONNECT_S = 120.0
 """How long a server that is gone is waited for."""
 _RIDE_S = 0.25
 """How long a row waits at most for one that it can ride along with."""
+_DRAFT_S = 1.0
+"""How long a draft is kept back."""
 _MOST_AT_A_TIME = 2000
 
 
@@ -59,6 +62,7 @@ class Writer:
         self._wake: SimpleQueue[None] = SimpleQueue()
         self._lock = threading.Lock()
         self._items: list[_Item] = []
+        self._drafts: dict[Hashable, tuple[float, Statement, Callable[[], Row]]] = {}
         self._fault: str | None = None
         self._closing = False
         self._connection: Connection | None = None
@@ -79,6 +83,17 @@ class Writer:
         """Has a row written along with the next one, or soon. An error shows with the next write."""
         with self._lock:
             self._items.append((statement, row))
+
+    def draft(self, place: Hashable, statement: Statement, make: Callable[[], Row]) -> None:
+        """Has a row written after a while, unless a later draft for its place or the real row comes before that."""
+        with self._lock:
+            self._drafts.pop(place, None)  # so that the oldest come first
+            self._drafts[place] = (_now(), statement, make)
+
+    def drop_draft(self, place: Hashable) -> None:
+        """The real row takes its place."""
+        with self._lock:
+            self._drafts.pop(place, None)
 
     async def write(self, statement: Statement, row: Row) -> None:
         """Writes a row, and all that rode along; they are committed when this returns.
@@ -136,14 +151,24 @@ class Writer:
             with suppress(Empty):
                 self._wake.get(timeout=_RIDE_S)
             with self._lock:
-                items, self._items = self._items, []
                 closing = self._closing
+                self._take_drafts(0.0 if closing else _DRAFT_S)
+                items, self._items = self._items, []
             for start in range(0, len(items), _MOST_AT_A_TIME):
                 self._batch(items[start : start + _MOST_AT_A_TIME])
             if self._beat is not None and _now() - self._beaten >= self._beat_every_s:
                 self._batch([])
             if closing:
                 break
+
+    def _take_drafts(self, age_s: float) -> None:
+        if not self._drafts:
+            return
+        due = _now() - age_s
+        for place in list(takewhile(lambda place: self._drafts[place][0] <= due, self._drafts)):
+            _, statement, make = self._drafts.pop(place)
+            with suppress(InputError):  # what cannot be kept is told when the real row comes
+                self._items.append((statement, make()))
 
     def _batch(self, items: list[_Item]) -> None:
         """Commits rows together up to each job, which has a transaction of its own."""
