@@ -24,7 +24,7 @@ from tests.e2e.tasks import (
 TRIAL_KEYS = {
     *("number", "passed", "score", "checks_passed", "checks_total", "failed", "feedback"),
     *("reflection", "retracted", "disputed", "output", "usage"),
-    *("reason", "lessons_shown", "end"),
+    *("reason", "lessons_shown", "end", "evidence", "problems", "retired"),
 }
 
 
@@ -138,7 +138,8 @@ def test_progress_tells_trials_checks_lessons_and_spend(tmp_path: Path, afterwor
     out = afterword("run", write_task(tmp_path / "task"), "--model", name).out
     lines = out.splitlines()
     assert lines[0] == f"model {name}"
-    assert lines[1].startswith("task  double: 4 visible checks, 2 held out")
+    assert lines[1].startswith("run   ")
+    assert any(line.startswith("task  double: 4 visible checks, 2 held out") for line in lines[2:5])
     order = [
         *("trial 1", "1/4 checks", "test_one", "lesson: My trial failed", "trial 2", "4/4 checks"),
         *("2/2 held-out checks", "accepted", "verdict: isolated", "3 calls"),

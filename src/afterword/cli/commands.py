@@ -5,6 +5,7 @@ The screen depends on the tasks: one is watched closely, many are told in a line
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import anyio
@@ -16,6 +17,22 @@ from afterword.cli.session import Screen, Start, work
 from afterword.cli.watched import WatchedScreen
 from afterword.core.faults import first_of_group
 from afterword.errors import InputError
+
+
+class LeavableConsole(Console):
+    """A console whose reader may leave: the run is given up then, and can be resumed.
+
+    Rich would end the process from inside the event loop, and with a code that means "rejected" here.
+    """
+
+    gone: Callable[[], None] | None = None
+    """Told when the reader has left."""
+
+    def on_broken_pipe(self) -> None:
+        """Says no more, and gives the run up."""
+        self.quiet = True
+        if self.gone is not None:
+            self.gone()
 
 
 def conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> None:
@@ -39,9 +56,13 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
         asking = start.plan.settings.ask or start.items.asks
         if many and asking and start.plan.at_once > 1:
             raise InputError("a person is asked about one task after the other: add --jobs 1")
-        console = Console(stderr=results.as_json)
+        console = LeavableConsole(stderr=results.as_json)
         results.burned = frozenset(task for task, how in start.departures.items() if how.revealed)
         screen: Screen = CompactScreen(console, results)
         if not many or asking:
             screen = WatchedScreen(console, results, show_output=not results.as_json and results.out is None)
-        await work(start, screen)
+        with anyio.CancelScope() as scope:
+            console.gone = scope.cancel
+            await work(start, screen)
+        if scope.cancel_called:
+            raise BrokenPipeError

@@ -67,7 +67,7 @@ class CompactScreen:
         self._rest()
         self._console.print(Text(plain(told_models(opening.roles, opening.settings))), highlight=False, soft_wrap=True)
         if opening.run:
-            self._console.print(Text(plain(f"run   {opening.run}")), highlight=False, soft_wrap=True)
+            print_wrapped(self._console, Text(plain(f"run   {opening.run}")), hang=6)
         settings = opening.settings
         limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')} each"
         line = f"tasks {opening.tasks:,}, {opening.at_once} at a time; {limit}"
