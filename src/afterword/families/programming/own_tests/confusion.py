@@ -1,14 +1,10 @@
-"""How often own tests are right about a program: the matrix of their verdict and the held-out verdict, with intervals.
-
-The interval is written out here, since it is five lines and a statistics package costs half a second to import.
-"""
+"""How often own tests are right about a program: the matrix of their verdict and the held-out verdict, with intervals."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-_Z_95 = 1.959963984540054
+from afterword.intervals import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +23,8 @@ class Share:
         """The 95 % Wilson score interval."""
         if not self.total:
             return None
-        n, p = self.total, self.count / self.total
-        spread = _Z_95**2 / n
-        centre = (p + spread / 2) / (1 + spread)
-        half = _Z_95 / (1 + spread) * math.sqrt(p * (1 - p) / n + spread / (4 * n))
-        return max(0.0, centre - half), min(1.0, centre + half)
+        share = wilson(self.count, self.total)
+        return share.low, share.high
 
 
 @dataclass(frozen=True, slots=True)
