@@ -24,6 +24,9 @@ _MODULES = re.compile(r"(\w+\.)+")
 _adapters: dict[object, TypeAdapter[object]] = {}  # one for each kind of result: a program has a handful
 
 
+_names: dict[object, str] = {}
+
+
 def _adapter(kind: type[T]) -> TypeAdapter[T]:
     if (known := _adapters.get(kind)) is None:
         known = _adapters[kind] = TypeAdapter(kind)
@@ -100,6 +103,7 @@ def _comparable(value: object) -> object:
 
 def name_of(kind: object) -> str:
     """The kind's name, as it is kept beside a result."""
-    if isinstance(kind, type) and not hasattr(kind, "__args__"):
-        return kind.__name__
-    return _MODULES.sub("", str(kind))
+    if (known := _names.get(kind)) is None:
+        plain = isinstance(kind, type) and not hasattr(kind, "__args__")
+        known = _names[kind] = getattr(kind, "__name__", "") if plain else _MODULES.sub("", str(kind))
+    return known

@@ -65,6 +65,7 @@ class Writer:
         self._drafts: dict[Hashable, tuple[float, Statement, Callable[[], Row]]] = {}
         self._fault: str | None = None
         self._closing = False
+        self._waking = False
         self._connection: Connection | None = None
         self._beat: Callable[[Connection], None] | None = None
         self._beat_every_s = 0.0
@@ -142,7 +143,10 @@ class Writer:
             if self._closing:
                 raise JournalFault(f"the journal {self._database.where} was closed while a run was using it")
             self._items.extend(items)
-        self._wake.put(None)
+            waking, self._waking = self._waking, True
+        if not waking:
+            # Only when all that can run in this turn of the event loop has run: they are committed together.
+            asyncio.get_running_loop().call_soon(self._wake.put, None)
 
     # What follows runs in the thread.
 
@@ -152,6 +156,7 @@ class Writer:
                 self._wake.get(timeout=_RIDE_S)
             with self._lock:
                 closing = self._closing
+                self._waking = False
                 self._take_drafts(0.0 if closing else _DRAFT_S)
                 items, self._items = self._items, []
             for start in range(0, len(items), _MOST_AT_A_TIME):
