@@ -66,7 +66,7 @@ def test_an_article_is_found_and_looked_up_in_without_asking_again() -> None:
         assert "Work" not in found.text
         assert "One more" not in found.text
         assert (await store.lookup(found.page, "1973", 1)).text == "(Result 1 of 1) The opera house opened in 1973."
-        assert (await store.search("jørn utzon")).page == "Jørn Utzon"
+        assert (await store.search(' "Jørn Utzon"')).page == "Jørn Utzon"
         assert len(served.paths) == 1
 
     with_store(encyclopedia, use)

@@ -9,6 +9,7 @@ from afterword.families.qa.question import Mode, Paragraph, Question
 from afterword.families.qa.question_file import read_paragraphs, read_questions
 from afterword.families.qa.react import ReActActor
 from afterword.families.qa.reflection import answer_reflector
+from afterword.families.qa.wikipedia import Wikipedia, WikipediaOptions, open_wikipedia
 
 __all__ = [
     "Action",
@@ -22,8 +23,11 @@ __all__ = [
     "PromptBounds",
     "Question",
     "ReActActor",
+    "Wikipedia",
+    "WikipediaOptions",
     "answer_reflector",
     "load_hotpotqa",
+    "open_wikipedia",
     "read_move",
     "read_paragraphs",
     "read_questions",

@@ -23,7 +23,6 @@ from afterword.families.qa.articles import (
     first_sentences,
     not_found,
     nth_sentence,
-    plain_title,
 )
 from afterword.models import RequestLimits
 
@@ -99,11 +98,10 @@ class Wikipedia:
 
     async def _page(self, title: str) -> _Page | None:
         """The article, redirects followed; None where there is none, or only a list of what a title may mean."""
-        key = plain_title(title)
-        if key in self._pages:
-            self._pages.move_to_end(key)
-            return self._pages[key]
-        wanted = _ILLEGAL.sub(" ", title).strip(" \"'“”")
+        wanted = " ".join(_ILLEGAL.sub(" ", title).split()).strip(" \"'“”")
+        if wanted in self._pages:
+            self._pages.move_to_end(wanted)
+            return self._pages[wanted]
         if not wanted or len(wanted.encode(errors="replace")) > MOST_TITLE_BYTES:
             return None
         asked = {"prop": "extracts|pageprops", "ppprop": "disambiguation", "explaintext": "1", "redirects": "1"}
@@ -113,7 +111,7 @@ class Wikipedia:
         if not isinstance(extract, str) or not extract.strip() or "pageprops" in row:
             return None
         page = _Page(str(row.get("title", wanted)), sentences_of(extract))
-        for name in {key, plain_title(page.title)}:
+        for name in {wanted, page.title}:
             self._pages[name] = page
         while len(self._pages) > _MOST_PAGES:
             self._pages.popitem(last=False)
