@@ -34,13 +34,3 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == n else min(1.0, centre + half)
     return Estimate(share, low, high, n)
-
-
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """The p-values adjusted for their number, step down (Holm 1979), in the order given."""
-    adjusted = [1.0] * len(p_values)
-    least = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = least
-    return tuple(adjusted)

@@ -14,6 +14,16 @@ from afterword.intervals import CONFIDENCE, Estimate, wilson
 __all__ = ["CONFIDENCE", "Estimate", "holm", "percentile", "tango", "wilson"]
 
 
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """The p-values adjusted for their number, step down (Holm 1979), in the order given."""
+    adjusted = [1.0] * len(p_values)
+    least = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = least
+    return tuple(adjusted)
+
+
 def tango(only_first: int, only_second: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
     """The difference of two paired shares, second less first, with its score interval (Tango 1998).
 

@@ -1,4 +1,4 @@
-"""How often own tests are right about a program: the matrix of their verdict and the held-out verdict, with intervals."""
+"""How often own tests are right about a program: their verdict against the held-out one, with intervals."""
 
 from __future__ import annotations
 
