@@ -15,6 +15,7 @@ from afterword.core.records import Step
 from afterword.errors import InputError, WorldFault
 from afterword.families.decision import OwnWorld, world_class
 from afterword.families.decision.rows import WorldTask, read_world_tasks
+from afterword.families.decision.worlds.own import source_digest
 
 MODULE = """
 from afterword import EnvironmentStep
@@ -222,6 +223,22 @@ def test_a_bad_file_is_one_line_that_says_where(tmp_path: Path, text: str, said:
     with pytest.raises(InputError, match=re.escape(said)) as caught:
         read(tmp_path / "t.jsonl", text)
     assert "\n" not in str(caught.value)
+
+
+def test_a_date_of_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="args hold a date"):
+        read(tmp_path / "t.toml", '[[task]]\nid = "a"\ninstructions = "x"\nargs = {goal = 2026-12-01}\n')
+
+
+def test_a_changed_world_is_another_task(folder: Path) -> None:
+
+    found = []
+    for text in (MODULE, f"{MODULE}\n# changed\n"):
+        (folder / f"{name(folder)}.py").write_text(text, encoding="utf-8")
+        make = world_class(f"{name(folder)}:Gym", folder)
+        found.append(source_digest(make))
+    assert found[0] != found[1]
+    assert source_digest(int) == ""
 
 
 @pytest.mark.parametrize("text", ["task = 3\n", "[[task]]\nid = \n", 'other = 1\n[[task]]\nid = "a"\n', ""])

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from afterword.core.effects import fingerprint
 from afterword.errors import InputError
 from afterword.families.decision.play import Demonstration, read_play
 from afterword.families.decision.worlds.own import Make, argument_problem
@@ -59,6 +60,10 @@ def _task(row: Mapping[str, object]) -> WorldTask:
     args = row.get("args", {})
     if not isinstance(args, dict):
         raise InputError(f"args are the arguments of the class by name, found {args!r:.80}")
+    try:
+        fingerprint(args)
+    except TypeError:
+        raise InputError("args hold a date or a time, which only TOML has; write it as a text") from None
     steps = row.get("max_steps")
     if steps is not None and (type(steps) is not int or steps < 1):
         raise InputError(f"max_steps is a number from 1, found {steps!r:.80}")

@@ -16,7 +16,7 @@ from afterword.families.decision import examples
 from afterword.families.decision.play import Demonstration
 from afterword.families.decision.rows import WorldTask, read_world_tasks
 from afterword.families.decision.worlds.alfworld import AlfworldGame, load_alfworld
-from afterword.families.decision.worlds.own import Make, OwnWorld, world_class
+from afterword.families.decision.worlds.own import Make, OwnWorld, source_digest, world_class
 from afterword.families.decision.worlds.textworld_express import FOLDS, express_world
 from afterword.families.decision.worlds.webshop import WebShop
 
@@ -79,7 +79,8 @@ def tasks_of(source: str, options: SourceOptions) -> Iterator[DecisionTask]:
     if options.tasks is None:
         raise InputError(f"{source} needs --tasks FILE, a line of JSON with id, instructions and args for each task")
     make = world_class(source)
-    return (_own(row, make, source) for row in read_world_tasks(options.tasks, make, source))
+    code = source_digest(make)
+    return (_own(row, make, source, code) for row in read_world_tasks(options.tasks, make, source))
 
 
 def _refuse_misplaced(kind: str, options: SourceOptions) -> None:
@@ -128,11 +129,11 @@ def _webshop(goal: int, url: str) -> DecisionTask:
     )
 
 
-def _own(row: WorldTask, make: Make, source: str) -> DecisionTask:
+def _own(row: WorldTask, make: Make, source: str, code: str) -> DecisionTask:
     return DecisionTask(
         Task(row.id, row.instructions),
         partial(OwnWorld, partial(make, **row.args), source),
-        fingerprint(source, row),
+        fingerprint(source, code, row),
         row.help,
         row.examples,
         row.max_steps,

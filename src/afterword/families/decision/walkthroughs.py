@@ -20,11 +20,15 @@ class Played:
     """What went wrong; empty when it won."""
 
 
+GAMES_OF_A_PROCESS = 25
+"""The library keeps some 4 MB of every game that it has played."""
+
+
 class Walkthroughs:
     """Plays walkthroughs, in as many processes as there are games at a time; each plays many games."""
 
     def __init__(self) -> None:
-        self._idle: list[ChildWorld] = []
+        self._idle: list[tuple[ChildWorld, int]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -32,7 +36,7 @@ class Walkthroughs:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        for host in self._idle:
+        for host, _ in self._idle:
             await host.close()
 
     async def play(self, game: AlfworldGame) -> Played:
@@ -43,13 +47,16 @@ class Walkthroughs:
             MissingExtra: the library is not installed.
             WorldFault: the game broke.
         """
-        host = self._idle.pop() if self._idle else game_process("a game of ALFWorld")
+        host, games = self._idle.pop() if self._idle else (game_process("a game of ALFWorld"), 0)
         try:
             played = await _play(game, game.open(host))
         except BaseException:
             await host.close()
             raise
-        self._idle.append(host)
+        if games + 1 < GAMES_OF_A_PROCESS:
+            self._idle.append((host, games + 1))
+        else:
+            await host.close()
         return played
 
 

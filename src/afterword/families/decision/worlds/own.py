@@ -152,6 +152,15 @@ def _named(module: ModuleType, name: str) -> object:
     return found
 
 
+def source_digest(make: Make) -> str:
+    """A hash of the file that holds a world, so that a changed one is noticed; empty where there is none."""
+    try:
+        file = inspect.getsourcefile(make)
+        return "" if file is None else fingerprint(Path(file).read_text("utf-8", "replace"))
+    except (TypeError, OSError):
+        return ""
+
+
 def argument_problem(make: Make, source: str, arguments: Mapping[str, object]) -> str:
     """What is wrong with these arguments for this world; empty when they fit."""
     try:
