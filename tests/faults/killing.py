@@ -94,11 +94,11 @@ def _killed(child: Child, served: Served, chance: random.Random) -> bool:
     return child.kill() == -signal.SIGKILL
 
 
-async def contents(where: str) -> dict[str, object]:
+async def contents(where: str, tasks: int = job.TASKS) -> dict[str, object]:
     """All that a journal with one run holds, task by task, without times and names."""
     async with open_journal(where, create=False) as journal:
         (run,) = await journal.runs()
-        assert (run.state, run.tasks) == ("finished", job.TASKS)
+        assert (run.state, run.tasks) == ("finished", tasks)
         found: dict[str, object] = {}
         async for summary, outcome in journal.outcomes(run.id):
             effects = [asdict(effect) async for effect in journal.effects(run.id, task=summary.task)]
