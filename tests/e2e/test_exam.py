@@ -122,6 +122,14 @@ def test_a_reply_without_a_program_repairs_nothing(afterword: Command, bugs: lis
     assert [(row["repaired"]["count"], row["repaired"]["total"]) for row in table] == [(0, 1)]
 
 
+def test_models_that_cannot_be_reached_end_it_at_once(afterword: Command) -> None:
+    ran = afterword(
+        "exam", "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1", "--api-key", "k", "--items", "2"
+    )
+    assert ran.code == 3
+    assert ran.complaint
+
+
 def test_a_budget_ends_it_with_what_is_known(afterword: Command, bugs: list[PlantedBug], tmp_path: Path) -> None:
     reflector = script(tmp_path / "r.jsonl", "reflector", [lesson(bug, names=True) for bug in bugs])
     actor = script(tmp_path / "a.jsonl", "actor", [code(bug.right) for bug in bugs])

@@ -73,6 +73,25 @@ def test_an_attempt_without_a_verdict_is_left_out_and_ends_with_3(
     assert "no verdict       1 attempt, left out above" in ran.out
 
 
+def test_a_budget_that_ends_leaves_what_was_judged(
+    afterword: Command, labels: Path, rubric: Path, tmp_path: Path
+) -> None:
+    model = script(tmp_path, PASS, FAIL, FAIL, PASS)
+    ran = afterword("judge", "check", labels, "--rubric", rubric, "--model", model, "--calls", "2")
+    assert ran.code == 3
+    assert "agreement        2 of 2" in ran.out
+    assert "no verdict       2 attempts" in ran.out
+
+
+def test_a_model_that_cannot_be_reached_is_one_line(afterword: Command, labels: Path, rubric: Path) -> None:
+    address = "http://127.0.0.1:9/v1"
+    ran = afterword(
+        "judge", "check", labels, "--rubric", rubric, "--model", "openai:x", "--base-url", address, "--api-key", "k"
+    )
+    assert ran.code == 3
+    assert ran.complaint
+
+
 def test_verdicts_that_are_there_already_need_no_model(afterword: Command, tmp_path: Path) -> None:
     rows = [{"passed": True, "judged": True}, {"passed": False, "judged": True}]
     ran = afterword("judge", "check", write_lines(tmp_path / "labels.jsonl", *rows))

@@ -22,7 +22,7 @@ from afterword.cli.shares import short_share
 from afterword.cli.text import counted, money, plain, shortened
 from afterword.core.budget import Allowance
 from afterword.core.records import Strategy
-from afterword.errors import BudgetExhausted, InputError
+from afterword.errors import BudgetExhausted, Fault, InputError
 
 if TYPE_CHECKING:
     from afterword.core.protocols import Actor, Reflector
@@ -167,6 +167,8 @@ async def _examine(exam: Exam, quiet: bool) -> Seen:
             async for bug in _bugs(exam, judges):
                 effects = partial(asked.effects, seed=exam.seed)
                 found.append(await examine(bug, reflectors, actors, judges, effects, baseline=exam.baseline))
+                if not found[-1].answered and len(found) == 1:
+                    raise Fault(found[-1].faults[0])  # what keeps every model from answering will go on to
                 if not quiet:
                     _tell(found[-1], len(found), exam.items)
         except BudgetExhausted as refused:

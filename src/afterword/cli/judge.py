@@ -135,7 +135,7 @@ async def _ask(
 ) -> list[Opinion]:
     from afterword.core.protocols import EvaluateContext
     from afterword.core.records import Task, Trajectory
-    from afterword.errors import MalformedReply
+    from afterword.errors import BudgetExhausted, ContentFiltered, ContextTooLong, MalformedReply, ModelFault
     from afterword.evaluators.model_judge import ModelJudge, read_rubric_text
     from afterword.experiments.in_order import in_order
 
@@ -151,8 +151,11 @@ async def _ask(
             context = EvaluateContext(Task(label.id, label.task), 1, Trajectory(label.output), effects)
             try:
                 verdict = await judging.evaluate(context)
-            except MalformedReply as fault:
-                return Opinion(label, None, str(fault))
+            except (BudgetExhausted, ModelFault) as missing:
+                told = any(one.passed is not None for one in opinions)
+                if not told and not isinstance(missing, MalformedReply | ContentFiltered | ContextTooLong):
+                    raise  # nothing was judged so far, and nothing will be
+                return Opinion(label, None, str(missing))
             return Opinion(label, verdict.passed, verdict.message)
 
         await in_order(rows, jobs, judged, lambda _, opinion: opinions.append(opinion))

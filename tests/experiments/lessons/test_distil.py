@@ -94,6 +94,15 @@ async def test_a_model_that_finds_nothing_leaves_the_typical_lesson(reply: str) 
     assert rule.text in {lesson.text for lesson in EMPTY}
 
 
+async def test_what_a_model_worded_before_the_budget_ended_stays() -> None:
+    made = Effects(task="distil", budget=Budget(Allowance(calls=1)), events=NoEvents(), clock=FakeClock())
+    rules = await distil([*EMPTY, *ZONES], model=ScriptedModel(["Return early."], name="scripted:m"), effects=made)
+    assert [(rule.drafted_by, rule.text == "Return early.") for rule in rules] == [
+        ("scripted:m", True),
+        ("medoid", False),
+    ]
+
+
 async def test_a_draft_is_bounded() -> None:
     (rule,) = await distil(EMPTY, model=ScriptedModel(["word " * 500]), effects=effects())
     assert len(rule.text) == 400

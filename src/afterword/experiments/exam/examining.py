@@ -54,6 +54,11 @@ class Examined:
     repairs: tuple[Repair, ...]
 
     @property
+    def answered(self) -> bool:
+        """Whether any model answered at all."""
+        return any(not one.fault for one in self.diagnoses) or any(not one.fault for one in self.repairs)
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """What kept a model from answering; nothing is concluded from it."""
         said = [one.fault for one in self.diagnoses] + [one.fault for one in self.repairs]

@@ -15,7 +15,7 @@ from afterword.core.lessons import normalise
 from afterword.core.messages import ChatRequest, Message
 from afterword.core.protocols import Model
 from afterword.core.thinking import strip_thinking
-from afterword.errors import InputError
+from afterword.errors import BudgetExhausted, InputError
 from afterword.experiments.lessons.rules import MAX_RULE_CHARS, Evidence, Rule
 from afterword.memories.overlap import shared, telling_words
 from afterword.templates import render
@@ -96,10 +96,10 @@ async def distil(
     alike: float = ALIKE,
     temperature: float | None = 0.0,
 ) -> tuple[Rule, ...]:
-    """Drafts of rules, one for each kind of lesson that so many tasks gave.
+    """Drafts of rules, one for each kind of lesson that so many tasks gave; past the budget as without a model.
 
     Raises:
-        BudgetExhausted, ModelFault: as `Effects.complete`.
+        ModelFault: as `Effects.complete`.
     """
     kinds = [kind for kind in clusters_of(lessons, alike=alike) if len({one.task for one in kind}) >= min_tasks]
     rules = []
@@ -107,9 +107,13 @@ async def distil(
         shown = _from_many_tasks(kind)
         text, by = kind[0].text, "medoid"
         if model is not None and effects is not None:
-            reply = await effects.complete(ROLE, model, _request(shown, temperature))
-            if drafted := _sentence(reply.text):
-                text, by = drafted, model.name
+            try:
+                reply = await effects.complete(ROLE, model, _request(shown, temperature))
+            except BudgetExhausted:
+                model = None  # what it worded so far is paid for and stays
+            else:
+                drafted = _sentence(reply.text)
+                text, by = (drafted, model.name) if drafted else (text, by)
         evidence = tuple(Evidence(one.task, one.trial, one.text, one.gained) for one in kind)
         rules.append(Rule(f"r{number}", _fitting(text), evidence, drafted_by=by))
     return tuple(rules)
