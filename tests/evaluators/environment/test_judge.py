@@ -5,10 +5,11 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from afterword.core.protocols import EvaluateContext
-from afterword.core.records import Feedback, Step, Trajectory
+from afterword.core.protocols import EvaluateContext, Evaluator
+from afterword.core.records import Step, Trajectory
 from afterword.errors import InputError
-from afterword.evaluators.environment import ModelWatch, StuckHeuristic, Watch, compare, success_judge
+from afterword.evaluators.environment import ModelWatch, StuckHeuristic, Watch, success_judge
+from afterword.experiments.agreement import Agreement
 from afterword.models import ScriptedModel
 from tests.families.decision.doubles import TASK, effects
 
@@ -63,21 +64,19 @@ def test_a_watch_looks_at_least_now_and_then() -> None:
         ModelWatch.of(ScriptedModel([]), 0)
 
 
-def verdict(passed: bool) -> Feedback:
-    return Feedback(passed, float(passed), "model")
+def test_heuristic_and_model_are_compared_over_the_same_trials() -> None:
+    wait = Step(action="wait", observation="Nothing happens.")
+    trials = [Trajectory("", STEPS), Trajectory("", (wait,) * 4, "stuck"), Trajectory("", (wait,), "step_limit")]
+    judges: list[Evaluator] = [StuckHeuristic(), success_judge(ScriptedModel([FAIL, FAIL, PASS]))]
 
+    async def main() -> list[tuple[bool, ...]]:
+        return [
+            tuple([(await judge.evaluate(EvaluateContext(TASK, 1, trial, effects()))).passed for judge in judges])
+            for trial in trials
+        ]
 
-def test_two_judges_are_compared_pair_by_pair() -> None:
-    pairs = [(True, True)] * 3 + [(True, False)] + [(False, True)] + [(False, False)] * 5
-    counted = compare((verdict(one), verdict(other)) for one, other in pairs)
-    assert (counted.both, counted.first_only, counted.second_only, counted.neither) == (3, 1, 1, 5)
-    assert counted.agreement == 0.8
-    assert counted.kappa == pytest.approx((0.8 - 0.52) / 0.48)
-
-
-def test_agreement_that_chance_alone_would_give_has_no_kappa() -> None:
-    assert compare([(verdict(True), verdict(True))]).kappa is None
-    assert compare([]).agreement is None
+    heuristic, model = zip(*anyio.run(main), strict=True)
+    assert Agreement.of(zip(heuristic, model, strict=True)) == Agreement(0, 1, 1, 1)
 
 
 def test_heuristic_and_model_can_be_swapped() -> None:
