@@ -1,0 +1,173 @@
+"""`afterword run` on several tasks at once: sources, lines, exit codes, budgets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Command
+from tests.e2e.processes import terminal
+from tests.e2e.tasks import LESSON_1, RIGHT, SAME, TABLE, fenced, write_replies, write_task
+
+TRIPLE = "def triple(n):\n    return 3 * n\n"
+
+
+def row(name: str, factor: int, **more: object) -> dict[str, object]:
+    cases = [{"args": [number], "expected": factor * number} for number in (1, 2, 5, 7)]
+    return {
+        "id": name,
+        "instructions": f"Return {factor} times the number.",
+        "entry_point": name,
+        "visible_cases": cases[:3],
+        "held_out_cases": cases[3:],
+        **more,
+    }
+
+
+def write_lines(file: Path, *rows: Mapping[str, object]) -> Path:
+    file.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    return file
+
+
+def by_task(file: Path, **programs: tuple[str, ...]) -> str:
+    """A script keyed by task: the programs of each, and a lesson for any."""
+    rows: list[dict[str, object]] = [{"role": "reflector", "text": LESSON_1} for _ in range(9)]
+    for task, texts in programs.items():
+        rows += [{"role": "actor", "task": task, "text": fenced(text)} for text in texts]
+    write_lines(file, *rows)
+    return f"scripted:{file}"
+
+
+def lines(out: str) -> dict[str, dict[str, object]]:
+    return {told["task"]: told for told in map(json.loads, out.splitlines())}
+
+
+def test_a_json_object_a_task_and_one_rejection_fails_the_whole(tmp_path: Path, afterword: Command) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    name = by_task(tmp_path / "s.jsonl", double=(SAME, TABLE), triple=(TRIPLE,))
+    ran = afterword("run", tasks, "--model", name, "--jobs", "2", "--json")
+    told = lines(ran.out)
+    assert {task: one["status"] for task, one in told.items()} == {"double": "rejected", "triple": "accepted"}
+    assert ran.code == 1
+    assert "1 accepted, 1 rejected" in ran.err
+
+
+def test_folders_beside_each_other_and_all_accepted(tmp_path: Path, afterword: Command) -> None:
+    first = write_task(tmp_path / "a")
+    second = write_task(tmp_path / "b")
+    (second / "task.toml").write_text((second / "task.toml").read_text().replace('id = "double"', 'id = "again"'))
+    name = by_task(tmp_path / "s.jsonl", double=(RIGHT,), again=(RIGHT,))
+    ran = afterword("run", first, second, "--model", name)
+    assert ran.code == 0
+    assert "tasks 2, 1 at a time" in ran.out
+    assert ran.out.count("✓ accepted") == 2
+    assert "2 accepted" in ran.out.splitlines()[-1]
+
+
+def test_one_task_that_cannot_run_stops_no_other(tmp_path: Path, afterword: Command) -> None:
+    broken = row(
+        "broken",
+        2,
+        visible_cases=None,
+        visible_tests="import no_such_module\nfrom solution import broken\nassert broken(1) == 2\n",
+    )
+    tasks = write_lines(tmp_path / "tasks.jsonl", broken, row("triple", 3))
+    name = by_task(tmp_path / "s.jsonl", broken=("def broken(n): ...\n",), triple=(TRIPLE,))
+    ran = afterword("run", tasks, "--model", name, "--json")
+    told = lines(ran.out)
+    assert told["triple"]["status"] == "accepted"
+    assert (told["broken"]["status"], ran.code) == ("faulted", 3)
+    assert "afterword resume" in ran.err
+
+
+def test_limit_takes_the_first_tasks_and_one_is_watched_closely(tmp_path: Path, afterword: Command) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    ran = afterword("run", tasks, "--limit", "1", "--model", by_task(tmp_path / "s.jsonl", double=(RIGHT,)))
+    assert ran.code == 0
+    assert "task  double: 3 visible checks, 1 held out" in ran.out
+    assert "the program of trial 1" in ran.out
+
+
+def test_the_budget_of_the_run_leaves_tasks_that_a_larger_one_takes_up(tmp_path: Path, afterword: Command) -> None:
+    names = ("double", "triple", "fourfold")
+    tasks = write_lines(tmp_path / "tasks.jsonl", *(row(name, number) for number, name in enumerate(names, start=2)))
+    fourfold = "def fourfold(n):\n    return 4 * n\n"
+    name = by_task(tmp_path / "s.jsonl", double=(SAME, RIGHT), triple=(TRIPLE,), fourfold=(fourfold,))
+    ran = afterword("run", tasks, "--model", name, "--jobs", "1", "--total-calls", "2", "--json")
+    told = lines(ran.out)
+    assert ran.code == 1
+    assert (told["double"]["status"], told["double"]["stop_reason"]) == ("gave_up", "calls")
+    assert told["fourfold"] == {"task": "fourfold", "status": "not_begun", "stop_reason": None}
+    assert "the calls budget of the run is used up" in ran.err
+    more = afterword("resume", "--total-calls", "9", "--json")
+    assert {task: one["status"] for task, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
+    assert lines(more.out)["double"]["usage"]["calls"] == 3  # type: ignore[index]
+    assert more.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--jobs", "0"], "--jobs takes a number from 1, found 0"),
+        (["--limit", "0"], "--limit takes a number from 1, found 0"),
+        (["--family", "programing"], "did you mean 'programming'?"),
+        (["--mode", "react"], "--mode is no option of the family programming"),
+        (["--out", "x.py"], "--out is for one task"),
+        (["--no-journal", "--fsync"], "leave out --journal and --fsync"),
+        (["--total-calls", "-1"], "the calls budget must be above 0"),
+        (["--ask", "--jobs", "2"], "add --jobs 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    tmp_path: Path, afterword: Command, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    ran = afterword("run", tasks, "--model", by_task(tmp_path / "s.jsonl", double=(RIGHT,)), *arguments)
+    assert ran.code == 2
+    assert complaint in ran.complaint
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "found an empty file"),
+        ('{"id": "a"}\n', "the key 'instructions' is missing"),
+        ("[1]\n", "expected a JSON object"),
+        (json.dumps(row("double", 2)) + "\n" + json.dumps(row("double", 2)) + "\n", "found 'double' twice"),
+        (json.dumps(row("double", 2, hidden=1)), "unknown key 'hidden'"),
+        (json.dumps(row("double", 2, held_out_cases=[1])), "held_out_cases must be a list of objects"),
+    ],
+)
+def test_a_bad_file_of_tasks_is_refused_with_its_line(
+    tmp_path: Path, afterword: Command, text: str, complaint: str
+) -> None:
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(text)
+    ran = afterword("run", file, "--model", by_task(tmp_path / "s.jsonl", double=(RIGHT,)))
+    assert ran.code == 2
+    assert complaint in ran.complaint
+    if '"id": "a"' in text or "hidden" in text:
+        assert f"{file}:1: " in ran.complaint
+
+
+def test_a_refused_run_leaves_none_in_the_journal(tmp_path: Path, afterword: Command) -> None:
+    broken = write_task(
+        tmp_path / "task", visible="import no_such_module\nfrom solution import double\nassert double(1) == 2\n"
+    )
+    ran = afterword("run", broken, "--model", write_replies(tmp_path / "a.jsonl", RIGHT))
+    assert ran.code == 2
+    assert json.loads(afterword("runs", "--json").out or "null") is None
+
+
+def test_many_tasks_in_a_terminal_show_where_the_run_stands(tmp_path: Path) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    name = by_task(tmp_path / "s.jsonl", double=(SAME, RIGHT), triple=(TRIPLE,))
+    with terminal(["run", tasks, "--model", name, "--jobs", "2", "--no-journal"], columns=120) as screen:
+        assert screen.finish() == 0
+    assert "/2 done" in screen.shown
+    assert "2 accepted" in screen.shown

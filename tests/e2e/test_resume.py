@@ -1,0 +1,211 @@
+"""`afterword resume`, `fork` and `continue`: after a kill, with what was changed, from another lesson."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Command, Ran
+from tests.e2e.processes import PATIENCE_S, eventually, started
+from tests.e2e.tasks import CANARY, LESSON_1, LESSON_2, RIGHT, SAME, TABLE, fenced, prompts, write_replies, write_task
+from tests.e2e.test_many_tasks import TRIPLE, by_task, row, write_lines
+from tests.models.server import Http, completion, provider
+
+
+def program(code: str) -> Http:
+    return completion(fenced(code))
+
+
+def status_of(ran: Ran) -> object:
+    return ran.told["status"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_was_ended_goes_on_and_asks_nothing_twice(
+    tmp_path: Path, afterword: Command, how: signal.Signals
+) -> None:
+    task = write_task(tmp_path / "task")
+    # The reflector gets no answer until the run is ended.
+    with provider(program(SAME), Http(hang=True), completion(LESSON_1), program(RIGHT)) as served:
+        arguments: list[str | Path] = [
+            "run",
+            task,
+            "--model",
+            "openai:m",
+            "--base-url",
+            served.url,
+            "--api-key",
+            "k" * 20,
+            "--json",
+        ]
+        with started(arguments) as command:
+            assert eventually(lambda: len(served.bodies) == 2)
+            command.send_signal(how)
+            _, err = command.communicate(timeout=PATIENCE_S)
+        ran = afterword("resume", "--api-key", "k" * 20, "--json")
+        assert (ran.code, status_of(ran)) == (0, "accepted")
+        assert len(served.bodies) == 4
+        assert served.bodies[1]["messages"] == served.bodies[2]["messages"]  # the one in flight is asked again
+    if how is signal.SIGINT:
+        assert command.returncode == 130
+        assert "go on with: afterword resume" in err.decode()
+    again = afterword("resume", run_of(afterword), "--json")
+    assert again.told == ran.told
+    assert b"kkkkkkkkkkkkkkkkkkkk" not in (tmp_path / "afterword-home" / "journal.sqlite").read_bytes()
+
+
+def run_of(afterword: Command) -> str:
+    latest = json.loads(afterword("runs", "--json").out.splitlines()[0])
+    return str(latest.get("run") or latest["id"])
+
+
+def test_scripts_go_on_behind_what_was_used(tmp_path: Path, afterword: Command) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    script = tmp_path / "a.jsonl"
+    texts = [("actor", fenced(SAME)), ("reflector", LESSON_1), ("actor", fenced(RIGHT)), ("actor", fenced(TRIPLE))]
+    write_lines(script, *({"role": role, "text": text} for role, text in texts))
+    first = afterword("run", tasks, "--model", f"scripted:{script}", "--total-calls", "2", "--json")
+    assert first.code == 1
+    second = afterword("resume", "--total-calls", "10", "--json")
+    assert second.code == 0, second
+    assert [json.loads(line)["status"] for line in second.out.splitlines()] == ["accepted", "accepted"]
+
+
+def test_a_changed_task_is_refused_by_name_and_a_fork_goes_on(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    name = write_replies(tmp_path / "a.jsonl", SAME, RIGHT)
+    afterword("run", task, "--model", name)
+    run = run_of(afterword)
+    (task / "held_out_tests.py").write_text(
+        "from solution import double\n\n\ndef test_9():\n    assert double(9) == 18\n"
+    )
+    refused = afterword("resume", run)
+    assert refused.code == 2
+    assert "was started with another task:double" in refused.complaint
+    forked = afterword("fork", run, "--at", "double:1", "--json")
+    assert (forked.code, status_of(forked)) == (0, "accepted")
+
+
+def test_a_task_that_is_gone_and_a_changed_script_are_refused(tmp_path: Path, afterword: Command) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    name = by_task(tmp_path / "s.jsonl", double=(RIGHT,), triple=(TRIPLE,))
+    afterword("run", tasks, "--model", name)
+    run = run_of(afterword)
+    write_lines(tasks, row("double", 2))
+    assert "task:triple" in afterword("resume", run).complaint
+    write_lines(tasks, row("double", 2), row("triple", 3))
+    by_task(tmp_path / "s.jsonl", double=(SAME,), triple=(TRIPLE,))
+    assert "model:actor" in afterword("resume", run).complaint
+
+
+def test_a_fork_asks_what_another_lesson_would_have_done(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    afterword("run", task, "--model", write_replies(tmp_path / "a.jsonl", SAME, TABLE))
+    lesson = "Add the number to itself, whatever it is."
+    forked = afterword("fork", run_of(afterword), "--at", "double:1", "--lesson", lesson, "--json")
+    trials = forked.told["trials"]
+    assert isinstance(trials, list)
+    assert (trials[0]["reflection"], trials[1]["lessons_shown"]) == (lesson, [1])
+    assert trials[0]["output"] == SAME
+    again = afterword("resume", run_of(afterword), "--json")
+    assert again.told == forked.told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--at", "double"], "--at takes TASK:TRIAL"),
+        (["--at", "double:9"], "did not judge a trial 9"),
+        (["--at", "triple:1"], "did not work on a task 'triple'"),
+        (["--at", "double:1", "--lesson", " "], "--lesson is empty"),
+    ],
+)
+def test_a_fork_from_nowhere_is_refused(
+    tmp_path: Path, afterword: Command, arguments: list[str], complaint: str
+) -> None:
+    afterword("run", write_task(tmp_path / "task"), "--model", write_replies(tmp_path / "a.jsonl", RIGHT))
+    refused = afterword("fork", run_of(afterword), *arguments)
+    assert refused.code == 2
+    assert complaint in refused.complaint
+
+
+def test_continue_reveals_the_failure_burns_the_checks_and_accepts_nothing(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    record = tmp_path / "calls.jsonl"
+    # What is used up to the rejection is one program; the lesson and the next program are for the trial after it.
+    name = write_replies(tmp_path / "a.jsonl", TABLE, RIGHT, lessons=(LESSON_2,))
+    rejected = afterword("run", task, "--model", name, "--record", record, "--json")
+    assert status_of(rejected) == "rejected"
+    assert not any(CANARY in prompt for prompt in prompts(record, "actor"))
+    run = run_of(afterword)
+    assert "--reveal-held-out" in afterword("continue", run, "double").complaint
+    more = afterword("continue", run, "double", "--reveal-held-out", "--json")
+    told = more.told
+    assert (told["status"], told["best_trial"], told["acceptance"]) == ("unverified", 2, None)
+    assert told["held_out_burned"] is True
+    trials = told["trials"]
+    assert isinstance(trials, list)
+    assert "held_out:test_seven" in trials[0]["failed"]
+    assert CANARY in trials[0]["feedback"]
+    assert more.code == 0
+    shown = afterword("resume", run)
+    assert "its held-out checks were revealed and are burned" in " ".join(shown.out.split())
+
+
+def test_only_a_rejected_task_is_continued(tmp_path: Path, afterword: Command) -> None:
+    afterword("run", write_task(tmp_path / "task"), "--model", write_replies(tmp_path / "a.jsonl", RIGHT))
+    run = run_of(afterword)
+    assert "with 'accepted'" in afterword("continue", run, "double", "--reveal-held-out").complaint
+    assert "'nope' with no outcome" in afterword("continue", run, "nope", "--reveal-held-out").complaint
+
+
+def test_relative_paths_start_where_the_run_was_started(
+    tmp_path: Path, afterword: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_task(tmp_path / "task")
+    write_replies(tmp_path / "a.jsonl", RIGHT)
+    monkeypatch.chdir(tmp_path)
+    afterword("run", "task", "--model", "scripted:a.jsonl", "--journal", "runs.sqlite")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    resumed = afterword("resume", run_of_journal(afterword, "../runs.sqlite"), "--journal", "../runs.sqlite", "--json")
+    assert (resumed.code, status_of(resumed)) == (0, "accepted")
+    assert Path.cwd() == tmp_path / "elsewhere"
+
+
+def run_of_journal(afterword: Command, journal: str) -> str:
+    latest = json.loads(afterword("runs", "--journal", journal, "--json").out.splitlines()[0])
+    return str(latest.get("run") or latest["id"])
+
+
+def test_nothing_is_kept_where_it_is_not_wanted(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    ran = afterword("run", task, "--model", write_replies(tmp_path / "a.jsonl", RIGHT), "--no-journal")
+    assert ran.code == 0
+    assert not (tmp_path / "afterword-home" / "journal.sqlite").exists()
+    assert "there is no journal here" in afterword("resume").complaint
+
+
+def test_a_closed_terminal_leaves_a_run_that_goes_on(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    with provider(program(SAME), Http(hang=True), completion(LESSON_1), program(RIGHT)) as served:
+        arguments: list[str | Path] = [
+            "run",
+            task,
+            "--model",
+            "openai:m",
+            "--base-url",
+            served.url,
+            "--api-key",
+            "k" * 20,
+        ]
+        with started(arguments) as command:
+            assert eventually(lambda: len(served.bodies) == 2)
+            os.killpg(command.pid, signal.SIGHUP)
+            command.communicate(timeout=PATIENCE_S)
+        ran = afterword("resume", "--api-key", "k" * 20, "--json")
+        assert status_of(ran) == "accepted"
