@@ -70,3 +70,8 @@ def test_wrong_price_is_named(wrong: str) -> None:
 def test_wrong_name_is_found_at_once() -> None:
     with pytest.raises(InputError, match="'gpt-4o'"):
         roles_of(ModelChoice(model="local", reflector_model="gpt-4o"), BOTH)
+
+
+def test_the_prompt_cache_of_the_local_model_is_off_unless_asked_for() -> None:
+    assert not roles_of(ModelChoice(model="local"), BOTH).actor.options.prompt_cache
+    assert roles_of(ModelChoice(model="local", prompt_cache=True), BOTH).actor.options.prompt_cache

@@ -42,6 +42,10 @@ Price = Annotated[str | None, typer.Option(help="IN,OUT in USD per million token
 CallTimeout = Annotated[float, typer.Option(help="Most seconds of one model call.")]
 RequestsPerMinute = Annotated[int | None, typer.Option(help="Most model calls a minute.")]
 Threads = Annotated[int | None, typer.Option(help="Of the local model. [what is idle]")]
+PromptCache = Annotated[
+    bool,
+    typer.Option("--prompt-cache", help="Local model: do not read a prompt's known beginning again; less repeatable."),
+]
 
 MaxTrials = Annotated[int, typer.Option(help="Most trials.")]
 MemorySize = Annotated[int | None, typer.Option(help="How many lessons are kept. [programs: 1, else 3]")]

@@ -41,6 +41,7 @@ class ModelChoice:
     timeout_s: float = 300.0
     requests_per_minute: int | None = None
     threads: int | None = None
+    prompt_cache: bool = False
     concurrency: int = 8
     """Most requests to one model at a time."""
 
@@ -121,6 +122,7 @@ def _options(choice: ModelChoice, on_retry: Callable[[RetryNotice], None] | None
         requests_per_minute=choice.requests_per_minute,
         price=_price(choice.price),
         threads=choice.threads,
+        prompt_cache=choice.prompt_cache,
         concurrency=choice.concurrency,
         on_retry=on_retry,
     )
