@@ -16,8 +16,7 @@ from afterword.core.protocols import Sandbox
 from afterword.core.records import Limits, RunResult
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox import open_sandbox
-from afterword.sandbox.cgroups import find_parents
-from tests.sandbox.jailed import FAST, descendants, eventually, held, jail, kill_zygotes, submit, zygotes
+from tests.sandbox.jailed import FAST, children, descendants, eventually, held, jail, kill_zygotes, submit, zygotes
 
 MAIN = """
     import anyio, sys
@@ -143,30 +142,50 @@ def test_what_is_no_interpreter_is_bad_input(tmp_path: Path) -> None:
             anyio.run(main, path)
 
 
-def test_a_cell_kept_ready_that_died_is_replaced_without_a_word() -> None:
+@pytest.mark.parametrize("victim", ["init", "program"])
+def test_a_cell_kept_ready_that_died_is_replaced_without_a_word(victim: str) -> None:
+    async def main() -> tuple[list[str], set[int]]:
+        async with jail("namespaces") as sandbox:
+            found, killed = [], set()
+            for _ in range(4):
+                found.append((await submit(sandbox, "import os; os.write(1, b'ran')")).stdout)
+                init, program = await _waiting_cell()
+                killed.add(program)
+                os.kill(init if victim == "init" else program, signal.SIGKILL)
+                while alive(program):  # noqa: ASYNC110 - no event tells of it
+                    await anyio.sleep(0.01)
+            return found, killed
+
+    found, killed = anyio.run(main)
+    assert found == ["ran"] * 4
+    assert len(killed) == 4
+
+
+async def _waiting_cell() -> list[int]:
+    """The init and the program's process of a cell that waits: a zygote's only children."""
+    with anyio.fail_after(20):
+        while True:
+            for pid in zygotes():
+                if len(found := children(pid)) == 2:
+                    return sorted(found)
+            await anyio.sleep(0.01)
+
+
+def test_each_program_has_a_cell_of_its_own() -> None:
+    source = "import os; os.write(1, ','.join(os.listdir('/tmp')).encode()); open('/tmp/seen', 'w').close()"
+
     async def main() -> list[str]:
         async with jail("namespaces") as sandbox:
             found = []
-            for _ in range(5):
-                found.append((await submit(sandbox, "import os; os.write(1, b'ran')")).stdout)
-                leaves = await _leaves()
-                for pid in leaves:
-                    os.kill(pid, signal.SIGKILL)
-                while any(alive(pid) for pid in leaves):  # noqa: ASYNC110 - no event tells of it
-                    await anyio.sleep(0.01)
+            for _ in range(4):
+                cells.append(tuple(await _waiting_cell()) if cells else ())
+                found.append((await submit(sandbox, source)).stdout)
+                cells.append(tuple(await _waiting_cell()))
             return found
 
-    assert anyio.run(main) == ["ran"] * 5
-
-
-async def _leaves() -> list[int]:
-    """The processes of the cell that waits: the lowest below the zygote."""
-    with anyio.fail_after(10):
-        while True:
-            found = [pid for pid in zygotes() if not descendants(pid)]
-            if len(zygotes()) >= (5 if find_parents() else 4):  # (sweeper,) watcher, zygote, init, program
-                return found
-            await anyio.sleep(0.01)
+    cells: list[tuple[int, ...]] = []
+    assert anyio.run(main) == [""] * 4
+    assert len(set(cells)) >= 4
 
 
 def test_a_job_with_other_limits_gets_a_cell_with_them() -> None:

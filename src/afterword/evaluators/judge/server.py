@@ -15,10 +15,23 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 
 from afterword.evaluators.judge.orders import SENDING, SENT, Notes, import_known, new_record, send_report
 from afterword.evaluators.judge.runner import serve_once
+
+if sys.platform == "linux":
+    from afterword.sandbox.jail.syscalls import PR_SET_PDEATHSIG, prctl
+    from afterword.sandbox.jail.syscalls import fork_bare as fork
+
+    def die_with_parent() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+else:
+    from os import fork
+
+    def die_with_parent() -> None:
+        """There, a process whose parent is gone ends when it next reads or writes."""
+
 
 _GRACE_S = 0.5  # for a runner whose C code does not see its alarm
 _SEND_WITHIN_S = 10.0
@@ -27,14 +40,13 @@ _DEATHS = 3  # of runners in a row that died while they waited for an order
 
 def serve(control: socket.socket) -> None:
     """Answers orders until the other end is closed."""
-    die_with_parent = _parent_death_signal()
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides when this one ends
     gc.collect()
     gc.freeze()
     deaths = 0
     while deaths < _DEATHS:
-        supervised = _Supervised(control, die_with_parent)
+        supervised = _Supervised(control)
         try:
             took_order = supervised.watch()
         finally:
@@ -46,25 +58,15 @@ def serve(control: socket.socket) -> None:
             gc.freeze()
 
 
-def _parent_death_signal() -> Callable[[], object]:
-    """What makes a process end with its parent, looked up once."""
-    if sys.platform != "linux":
-        return lambda: None
-    import ctypes
-
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-
-
 class _Supervised:
     """A runner, from its fork to its end."""
 
-    def __init__(self, control: socket.socket, die_with_parent: Callable[[], object]) -> None:
+    def __init__(self, control: socket.socket) -> None:
         self.notes = Notes()
         self._control = control
         self._record = new_record()
         self._reading, writing = os.pipe()
-        self._runner = os.fork()
+        self._runner = fork()
         if self._runner == 0:
             try:
                 die_with_parent()

@@ -1,6 +1,8 @@
 """One verdict's cell: what is made anew for each, its init as pid 1, and the program inside.
 
-Separate from the zygote, which lives on: everything here runs in a child of it and ends with that child.
+Separate from the zygote, which lives on: everything here runs in its children and ends with them. A submission's
+process and its init are both forked by the zygote, since each fork of a fork copies its pages again; a command's
+process is its init's child, which outlives it to hand out files.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from .namespaces import PRIVATE_FOLDERS, WORK
 from .program import COMMAND, SUBMISSION
 
 _PEER_FD = 3
+_ALL_FDS = os.sysconf("SC_OPEN_MAX")
 _BEGUN = b"begun"
 """What the program's process says last before the program; without it no ending is the program's."""
 
@@ -50,47 +53,75 @@ class Descriptors(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a cell is made for. A submission's descriptors come later, so that its cell can wait for it."""
+    """What a cell is made for, without the descriptors: a submission's come later, so that its cell can wait for it."""
 
     kind: str
     limits: Limits
     argv: Sequence[str] = ()
     collect: Sequence[str] = ()
     environment: Mapping[str, str] = {}
-    fds: Descriptors | socket.socket = Descriptors(-1, -1, -1, -1)
-    """The descriptors, or the socket over which they will come."""
 
 
-def run(job: Job, tools: Tools, status_fd: int) -> NoReturn:
-    """The init: pid 1 of the cell. Tells how the program ended through `status_fd`, and never returns."""
+def be_init() -> NoReturn:
+    """Pid 1 of a submission's cell: it holds the cell together, and lets the kernel reap what is orphaned there."""
+    os.closerange(0, _ALL_FDS)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    syscalls.set_capabilities()
+    while True:
+        signal.pause()
+
+
+def run_submission(job: Job, tools: Tools, channel: socket.socket, word_fd: int) -> NoReturn:
+    """The program's process: makes the cell and locks itself in, waits for its descriptors, and becomes the program.
+
+    That it has begun, or what went wrong before, is told through `word_fd`, which is closed then.
+    """
+    payload = b""
     try:
         _furnish(job.limits, tools)
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)  # the program is the same user: keep /proc/1/mem and ptrace shut
+        _settle_in()
+        _lock(job, tools)
+        fds = Descriptors(*passing.receive(channel)[1])
+        payload, word_fd = _take_over(fds, job.kind, word_fd)
+    except Exception as error:  # noqa: BLE001 - told to the zygote, which passes it on
+        _give_up(word_fd, error)
+    _say_begun(word_fd)
+    try:
+        if job.kind == SUBMISSION:
+            program.start_worker(_PEER_FD, payload)
+        os._exit(0)
+    finally:  # whatever a program managed to raise, it never returns into the zygote's code
+        os._exit(1)
+
+
+def run_command(job: Job, tools: Tools, fds: Descriptors, status_fd: int) -> NoReturn:
+    """The init of a command's cell. Tells how the command ended through `status_fd`, and never returns."""
+    try:
+        _furnish(job.limits, tools)
         heard_fd, word_fd = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(status_fd)
-            _become_program(job, tools, word_fd)
+            _become_command(job, tools, fds, word_fd)
         os.close(word_fd)
         syscalls.set_capabilities()
-        if isinstance(job.fds, socket.socket):
-            job.fds.close()  # so that it is seen from outside when the program that waits on it is gone
-        told = _read_all(heard_fd)
-        if told != _BEGUN:
-            raise OSError(
-                told.decode(errors="backslashreplace") or "the program's process died before the program began"
-            )
+        check_begun(_read_all(heard_fd))
         status, cpu_s = _reap_until(child)
-        if isinstance(job.fds, Descriptors) and job.kind == COMMAND:
-            _kill_all()
-            _hand_out(job.fds.peer, job.collect)
+        _kill_all()
+        _hand_out(fds.peer, job.collect)
         report: dict[str, object] = {"status": status, "cpu_s": cpu_s}
-    except Exception as error:  # noqa: BLE001 - told to the main process, which raises it as a fault
+    except Exception as error:  # noqa: BLE001  told to the main process, which raises it as a fault
         report = {"fault": str(error)}
     try:
         os.write(status_fd, json.dumps(report).encode())
     finally:
         os._exit(0)
+
+
+def check_begun(told: bytes) -> None:
+    """Raises OSError unless the program's process said that the program begins."""
+    if told != _BEGUN:
+        raise OSError(told.decode(errors="backslashreplace") or "the program's process died before the program began")
 
 
 def _furnish(bounds: Limits, tools: Tools) -> None:
@@ -138,39 +169,33 @@ def _hand_out(peer_fd: int, names: Sequence[str]) -> None:
             out.write(json.dumps({"name": name, "size": len(content)}).encode() + b"\n" + content)
 
 
-def _become_program(job: Job, tools: Tools, word_fd: int) -> NoReturn:
-    """The program's process: limits and locks, and then the program.
-
-    That it has begun, or what went wrong before, is told through `word_fd`, which is closed then.
-    """
-    command = job.kind == COMMAND
-    payload = b""
+def _become_command(job: Job, tools: Tools, fds: Descriptors, word_fd: int) -> NoReturn:
     try:
-        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
-        os.setpgid(0, 0)  # kill(0) must not reach the zygote's group
-        os.umask(0o022)
-        os.chdir(WORK)
-        if isinstance(job.fds, Descriptors):
-            payload, word_fd = _take_over(job.fds, job.kind, word_fd)
-        if command:
-            program.unpack_files(payload)
+        _settle_in()
+        payload, word_fd = _take_over(fds, job.kind, word_fd)
+        program.unpack_files(payload)
         _lock(job, tools)
-        if isinstance(job.fds, socket.socket):
-            fds = Descriptors(*passing.receive(job.fds)[1])
-            payload, word_fd = _take_over(fds, job.kind, word_fd)
     except Exception as error:  # noqa: BLE001 - told to the init, which passes it on
-        os.write(word_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
-        os._exit(1)
+        _give_up(word_fd, error)
+    _say_begun(word_fd)
+    program.execute(job.argv, job.environment)
+
+
+def _settle_in() -> None:
+    syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # its own /proc is the program's; the zygote's and the init's are not
+    os.setpgid(0, 0)  # kill(0) must not reach the zygote's group
+    os.umask(0o022)
+    os.chdir(WORK)
+
+
+def _give_up(word_fd: int, error: Exception) -> NoReturn:
+    os.write(word_fd, f"the jail could not start the program: {error}".encode(errors="backslashreplace"))
+    os._exit(1)
+
+
+def _say_begun(word_fd: int) -> None:
     os.write(word_fd, _BEGUN)
     os.close(word_fd)
-    try:
-        if command:
-            program.execute(job.argv, job.environment)
-        if job.kind == SUBMISSION:
-            program.start_worker(_PEER_FD, payload)
-        os._exit(0)
-    finally:  # whatever a program managed to raise, it never returns into the zygote's code
-        os._exit(1)
 
 
 def _lock(job: Job, tools: Tools) -> None:
@@ -206,5 +231,5 @@ def _take_over(fds: Descriptors, kind: str, word_fd: int) -> tuple[bytes, int]:
         os.dup2(fd, target, inheritable=target <= 2)
     if kind != SUBMISSION:
         os.close(_PEER_FD)
-    os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
+    os.closerange(len(kept), _ALL_FDS)
     return payload, len(kept) - 1

@@ -169,10 +169,18 @@ class Running(NamedTuple):
 
     init: int
     """Its pid 1, by the number it has here; it is ours until we have waited for it."""
+    program: int
+    """The program's process; 0 where that is the init's child."""
     status_fd: int
+    """Where the init tells how its child ended, or where the program's process tells that the program begins."""
     limits: Limits
     channel: socket.socket | None
     """Where it waits for its descriptors; None for one that was given them at birth."""
+
+    @property
+    def watched(self) -> int:
+        """The process whose end is the end of the cell."""
+        return self.program or self.init
 
     def deliver(self, fds: Sequence[int]) -> bool:
         """Whether the cell was there to take them."""
@@ -186,10 +194,29 @@ class Running(NamedTuple):
             self.channel.close()
         return True
 
-    def reap(self) -> None:
-        """Ends it, if it has not ended: its pid 1, and the kernel ends all of the cell with that."""
+    def reap(self) -> tuple[int, float] | None:
+        """Ends all of it: the kernel does, with its pid 1. The program's wait status and processor seconds.
+
+        None if the program had not ended by itself, or where that is the init's to tell.
+        """
+        ended, status, usage = os.wait4(self.program, os.WNOHANG) if self.program else (0, 0, None)
         os.kill(self.init, signal.SIGKILL)
+        if self.program and not ended:
+            os.waitpid(self.program, 0)
         os.waitpid(self.init, 0)
+        return (status, usage.ru_utime + usage.ru_stime) if ended and usage is not None else None
+
+    def report(self, cause: str | None, ended: tuple[int, float] | None) -> Mapping[str, object]:
+        """How its program ended, after the cell was reaped. Raises OSError if the program never began."""
+        told = os.read(self.status_fd, passing.MESSAGE_BYTES)
+        os.close(self.status_fd)
+        if not self.program:
+            return cast("Mapping[str, object]", json.loads(told or b"{}"))
+        if ended is None:
+            return {}
+        if cause is None:
+            cell.check_begun(told)
+        return {"status": ended[0], "cpu_s": ended[1]}
 
     def discard(self) -> None:
         self.reap()
@@ -213,6 +240,8 @@ class Zygote:
         self._spare: Running | None = None
 
     def serve(self) -> NoReturn:
+        # No cell looks into its init or, however it got there, into this process: the same user would be allowed to
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
         while True:
             order, fds = self._receive()
             if "kind" not in order:  # it asks to end a job that has ended already
@@ -235,15 +264,16 @@ class Zygote:
         report: dict[str, object] = {"ended": number, "cause": None}
         job = None
         try:
-            job = _job(order, fds)
+            job = _job(order)
             self._group.limit(job.limits)
             kills = self._group.memory_kills()
             running = self._cell_for(job, fds)
             for fd in fds:
                 os.close(fd)
-            report["cause"] = self._supervise(number, running, started)
-            report.update(json.loads(os.read(running.status_fd, passing.MESSAGE_BYTES) or b"{}"))
-            os.close(running.status_fd)
+            cause = self._supervise(number, running, started)
+            ended = running.reap()
+            report["cause"] = cause
+            report.update(running.report(cause, ended))
             report["memory_kill"] = self._group.memory_kills() > kills
         except OSError as error:
             job = None
@@ -260,36 +290,48 @@ class Zygote:
             if job.kind == program.SUBMISSION and spare.limits == job.limits and spare.deliver(fds):
                 return spare
             spare.discard()
+        if job.kind == program.COMMAND:
+            return self._start_command(job, cell.Descriptors(*fds))
         running = self._start(job)
         running.deliver(fds)  # a cell that failed already tells why in its status
         return running
 
     def _start(self, job: cell.Job) -> Running:
-        """Forks a cell; one for a submission waits for its descriptors."""
+        """Makes a cell for a submission, which waits for its descriptors."""
+        heard_fd, word_fd = os.pipe()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        syscalls.unshare(syscalls.CLONE_NEWPID)
+        init = syscalls.fork_bare()
+        if init == 0:
+            cell.be_init()
+        child = syscalls.fork_bare()  # into the same namespace, with this process as its parent
+        if child == 0:
+            os.close(heard_fd)
+            self._control.close()
+            ours.close()
+            cell.run_submission(job, self._tools, theirs, word_fd)
+        syscalls.setns(self._pid_namespace, syscalls.CLONE_NEWPID)  # so that the next unshare is allowed
+        os.close(word_fd)
+        theirs.close()
+        return Running(init, child, heard_fd, job.limits, ours)
+
+    def _start_command(self, job: cell.Job, fds: cell.Descriptors) -> Running:
         status_fd, write_fd = os.pipe()
-        ours, theirs = None, None
-        if job.kind == program.SUBMISSION:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            job = job._replace(fds=theirs)
         syscalls.unshare(syscalls.CLONE_NEWPID)
         init = os.fork()
         if init == 0:
             os.close(status_fd)
             self._control.close()
-            if ours is not None:
-                ours.close()
-            cell.run(job, self._tools, write_fd)
-        syscalls.setns(self._pid_namespace, syscalls.CLONE_NEWPID)  # so that the next unshare is allowed
+            cell.run_command(job, self._tools, fds, write_fd)
+        syscalls.setns(self._pid_namespace, syscalls.CLONE_NEWPID)
         os.close(write_fd)
-        if theirs is not None:
-            theirs.close()
-        return Running(init, status_fd, job.limits, ours)
+        return Running(init, 0, status_fd, job.limits, None)
 
     def _supervise(self, number: int, running: Running, started: float) -> str | None:
-        """Waits until the cell has ended and is reaped; why it was ended from here, if it was."""
+        """Waits until the cell has ended or is to be ended; why it is ended from here, if it is."""
         bounds = running.limits
         deadline = started + bounds.wall_s + _GRACE_S
-        pidfd = syscalls.pidfd_open(running.init)
+        pidfd = syscalls.pidfd_open(running.watched)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
         poll.register(self._control, select.POLLIN)
@@ -308,7 +350,6 @@ class Zygote:
             elif watch_memory and limits.memory_of_others() > bounds.memory_mb * limits.MEGABYTE:
                 cause = "memory"
         os.close(pidfd)
-        running.reap()
         return cause
 
 
@@ -316,7 +357,7 @@ _WATCH_S = 0.1
 """How often the memory of a cell is looked at where no control group bounds it."""
 
 
-def _job(order: Mapping[str, object], fds: list[int]) -> cell.Job:
+def _job(order: Mapping[str, object]) -> cell.Job:
     strings = cast("Mapping[str, list[str]]", order)
     return cell.Job(
         kind=str(order["kind"]),
@@ -324,7 +365,6 @@ def _job(order: Mapping[str, object], fds: list[int]) -> cell.Job:
         argv=strings["argv"],
         collect=strings["collect"],
         environment=cast("Mapping[str, str]", order["environment"]),
-        fds=cell.Descriptors(*fds),
     )
 
 
