@@ -7,7 +7,7 @@ import random
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,8 +17,8 @@ import typer
 
 from afterword.cli import options
 from afterword.cli.asking import open_asked
+from afterword.cli.exam_result import Exam, Seen, exam_json, exam_text
 from afterword.cli.roles import ModelChoice, Role, roles_of
-from afterword.cli.shares import short_share
 from afterword.cli.text import counted, money, plain, shortened
 from afterword.core.budget import Allowance
 from afterword.core.records import Strategy
@@ -31,22 +31,6 @@ if TYPE_CHECKING:
 
 FAULTED = 3
 ITEMS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Exam:
-    """What is examined, and on what."""
-
-    actors: tuple[Role, ...]
-    reflectors: tuple[Role, ...]
-    items: int
-    seed: int
-    data: Path | None
-    baseline: bool
-    allowance: Allowance
-    max_tokens: int
-    record: Path | None
-    allow_weak: bool
 
 
 def exam(
@@ -113,19 +97,8 @@ def exam(
     seen = anyio.run(_examine, asked, as_json)
     if not seen.examined:
         raise InputError(f"the budget ended before the first bug was through: {seen.ended}")
-    sys.stdout.write(json.dumps(_as_json(asked, seen)) + "\n" if as_json else _as_text(asked, seen))
+    sys.stdout.write(json.dumps(exam_json(asked, seen)) + "\n" if as_json else exam_text(asked, seen))
     return FAULTED if any(item.faults for item in seen.examined) else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What came of an exam."""
-
-    examined: tuple[Examined, ...]
-    told: str
-    """What it cost."""
-    ended: str = ""
-    """Why it ended early."""
 
 
 def _cast(
@@ -209,99 +182,3 @@ def _tell(item: Examined, number: int, of: int) -> None:
         plain(f"{number}/{of}  {shortened(item.bug.id, 40):<40}  named {said}  repaired {repaired}") + "\n"
     )
     sys.stderr.flush()
-
-
-def _as_json(exam: Exam, seen: Seen) -> dict[str, object]:
-    from afterword.experiments.exam import BASELINE
-    from afterword.experiments.statistics import wilson
-
-    def rate(values: Sequence[bool]) -> dict[str, object]:
-        estimate = wilson(sum(values), len(values))
-        return {"count": sum(values), "total": len(values), "low": estimate.low, "high": estimate.high}
-
-    reflectors = {
-        role.name: {
-            "named": rate(_named(seen, role.name)),
-            "pointed": rate(_pointed(seen, role.name)),
-        }
-        for role in exam.reflectors
-    }
-    names = [*([BASELINE] if exam.baseline else []), *(role.name for role in exam.reflectors)]
-    table = [
-        {"actor": actor.name, "reflector": name, "repaired": rate(_repaired(seen, actor.name, name))}
-        for actor in exam.actors
-        for name in names
-    ]
-    return {
-        "seed": exam.seed,
-        "items": [_item_json(item) for item in seen.examined],
-        "reflectors": reflectors,
-        "table": table,
-        "ended": seen.ended or None,
-        "spent": seen.told,
-    }
-
-
-def _item_json(item: Examined) -> dict[str, object]:
-    return {
-        "id": item.bug.id,
-        "line": item.bug.lines[0],
-        "wrong": str(item.bug.wrong),
-        "fix": str(item.bug.fix),
-        "diagnoses": [
-            {
-                "reflector": one.reflector,
-                "lesson": None if one.lesson is None else one.lesson.text,
-                "problems": [] if one.lesson is None else list(one.lesson.problems),
-                "line": one.naming.line,
-                "code": one.naming.code,
-                "names": one.naming.names,
-                "fault": one.fault or None,
-            }
-            for one in item.diagnoses
-        ],
-        "repairs": [
-            {"actor": one.actor, "reflector": one.reflector, "passed": one.passed, "fault": one.fault or None}
-            for one in item.repairs
-        ],
-    }
-
-
-def _as_text(exam: Exam, seen: Seen) -> str:
-    from afterword.experiments.exam import BASELINE
-
-    names = [*([BASELINE] if exam.baseline else []), *(role.name for role in exam.reflectors)]
-    heads = ["", "names the bug", "points at it", *(f"repaired by {actor.name}" for actor in exam.actors)]
-    rows = [heads]
-    for name in names:
-        said = [] if name == BASELINE else [_named(seen, name), _pointed(seen, name)]
-        cells = [*said, *(_repaired(seen, actor.name, name) for actor in exam.actors)]
-        row = [name, *([] if said else ["", ""]), *(short_share(sum(cell), len(cell)) for cell in cells)]
-        rows.append(row)
-    rows = [[shortened(cell, 40) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
-    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    faults = [fault for item in seen.examined for fault in item.faults]
-    lines = ["reflector, by " + counted(len(seen.examined), "planted bug"), *table, ""]
-    lines.append("each as count/total and its 95 % interval; a lesson pays where it beats (no lesson)")
-    if faults:
-        lines.append(f"{counted(len(faults), 'call')} faulted and left out, e.g. {shortened(faults[0], 90)}")
-    if seen.ended:
-        lines.append(f"ended early: {seen.ended}")
-    lines.append(seen.told)
-    return plain("\n".join(lines)) + "\n"
-
-
-def _named(seen: Seen, reflector: str) -> list[bool]:
-    found = (one for item in seen.examined for one in item.diagnoses if one.reflector == reflector)
-    return [one.naming.named for one in found if not one.fault]
-
-
-def _pointed(seen: Seen, reflector: str) -> list[bool]:
-    found = (one for item in seen.examined for one in item.diagnoses if one.reflector == reflector)
-    return [one.naming.pointed for one in found if not one.fault]
-
-
-def _repaired(seen: Seen, actor: str, reflector: str) -> list[bool]:
-    found = (one for item in seen.examined for one in item.repairs if (one.actor, one.reflector) == (actor, reflector))
-    return [one.passed for one in found if one.passed is not None]
