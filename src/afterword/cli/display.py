@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from afterword.cli.text import counted, findings, plain, shortened, spend
+from afterword.cli.text import counted, findings, plain, score, shortened, spend
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Leak, Outcome, Reflection, StopReason, Trial, Usage
-from afterword.families.programming.own_tests import OwnTest
 from afterword.models.options import RetryNotice
+
+if TYPE_CHECKING:
+    from afterword.families.programming.own_tests import OwnTest
 
 MEANINGS = {
     "accepted": "the evaluator passed and so did the held-out check",
@@ -201,13 +204,6 @@ def print_wrapped(console: Console, text: Text, indent: str = "", *, hang: int =
 def _lessons(trials: tuple[int, ...]) -> str:
     numbers = ", ".join(str(trial) for trial in trials)
     return f"the lesson of trial {numbers}" if len(trials) == 1 else f"the lessons of trials {numbers}"
-
-
-def score(feedback: Feedback) -> str:
-    """`4/6 checks`, or the score where there are no checks."""
-    if feedback.checks:
-        return f"{feedback.checks_passed}/{len(feedback.checks)} checks"
-    return f"score {feedback.score:.2f}"
 
 
 def _trust(best: Trial) -> str:

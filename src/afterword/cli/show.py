@@ -10,11 +10,10 @@ import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.display import score
 from afterword.cli.looking_back import existing_journal, moment, print_json, run_json, spend
 from afterword.cli.result import trial_json
 from afterword.cli.runs import print_run
-from afterword.cli.text import counted, findings, plain, shortened
+from afterword.cli.text import counted, findings, plain, score, shortened
 from afterword.core.records import Outcome, Reflection, Trial, Usage
 from afterword.errors import InputError
 

@@ -58,3 +58,10 @@ def spend(usage: Usage) -> str:
     """`3 calls, 1,055 + 115 tokens, $0`."""
     tokens = f"{usage.tokens_in:,} + {usage.tokens_out:,} tokens"
     return f"{counted(usage.calls, 'call')}, {tokens}, {money(usage.cost_usd)}"
+
+
+def score(feedback: Feedback) -> str:
+    """`4/6 checks`, or the score where there are no checks."""
+    if feedback.checks:
+        return f"{feedback.checks_passed}/{len(feedback.checks)} checks"
+    return f"score {feedback.score:.2f}"
