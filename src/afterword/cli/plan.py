@@ -111,7 +111,8 @@ def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
     return {
         "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
         "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
-        **{f"model:{name}": _of_role(role) for name, role in played.items()},
+        **{f"model:{name}": _of_role(role) for name, role in roles.played.items()},
+        **({} if rules is None else {"rules": _hash_of_file(rules)}),
         **({} if book is None else {"rules": book.fingerprint}),
     }
 
@@ -123,14 +124,16 @@ def _of_role(role: Role) -> str:
         parts = urlsplit(options.base_url)  # without user and password, which the journal does not keep
         address = (parts.scheme, parts.hostname, parts.port, parts.path)
     provider, rest = split_name(role.name)
-    content = ""
-    if provider in ("scripted", "recorded"):
-        try:
-            content = hashlib.sha256(Path(rest).read_bytes()).hexdigest()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", file=Path(rest)) from None
+    content = _hash_of_file(Path(rest)) if provider in ("scripted", "recorded") else ""
     price = None if options.price is None else asdict(options.price)
     return fingerprint(role.name, role.temperature, address, price, content)
+
+
+def _hash_of_file(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None
 
 
 def _hash_of(package: str, *, code: bool) -> str:

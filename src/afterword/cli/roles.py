@@ -69,10 +69,17 @@ class Roles:
 
     def named(self, role: str) -> Role:
         """The role of this name."""
-        roles = {"actor": self.actor, "reflector": self.reflector, "test_writer": self.test_writer}
-        roles["judge"] = self.judge
-        roles["memory"] = self.reflector
-        return roles[role]
+        return self.reflector if role == "memory" else self.played[role]
+
+    @property
+    def played(self) -> dict[str, Role]:
+        """All roles by their names."""
+        return {
+            "actor": self.actor,
+            "reflector": self.reflector,
+            "test_writer": self.test_writer,
+            "judge": self.judge,
+        }
 
 
 def roles_of(choice: ModelChoice, strategy: Strategy, on_retry: Callable[[RetryNotice], None] | None = None) -> Roles:

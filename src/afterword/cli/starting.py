@@ -6,6 +6,7 @@ Here the journal is opened and what it holds is compared with what the tasks, pr
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from afterword.journal import Journal, Note, Run, RunSpec
 
 _TRIAL = re.compile(r"(\d+)\Z")
+_PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*(?=@)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class JournalChoice:
     @property
     def option(self) -> str:
         """What has to be added to a command for it to find this journal."""
-        return "" if self.where is None else f" --journal {shlex.quote(self.where)}"
+        return "" if self.where is None else f" --journal {shlex.quote(_PASSWORD.sub(r'\1***', self.where))}"
 
     @asynccontextmanager
     async def opened(self, *, create: bool) -> AsyncIterator[Journal]:
@@ -50,6 +52,15 @@ class JournalChoice:
 
         async with open_journal(self.where, fsync=self.fsync, create=create, secrets=self.secrets) as journal:
             yield journal
+
+
+def secrets_of(api_key: str | None, base_url: str | None) -> tuple[str, ...]:
+    """What a command line and the addresses in the environment say that must not be kept."""
+    from afterword.models.inventory import URL_VARIABLES
+    from afterword.models.options import secrets_in
+
+    addresses = (base_url, *map(os.environ.get, URL_VARIABLES))
+    return (api_key or "", *(secret for address in addresses for secret in secrets_in(address)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +79,7 @@ class Changes:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be kept."""
-        return () if self.api_key is None else (self.api_key,)
+        return secrets_of(self.api_key, self.base_url)
 
     def made(self, plan: Plan) -> Plan:
         """The plan with these changes."""
@@ -275,7 +286,7 @@ def _there(spec: RunSpec) -> Iterator[None]:
 async def _used(journal: Journal, run: Run, plan: Plan) -> Mapping[tuple[str, str], list[ChatRequest]]:
     """What was asked before, of models that have each reply once."""
     roles = roles_of(plan.settings.models, plan.settings.strategy)
-    providers = {split_name(role.name)[0] for role in (roles.actor, roles.reflector, roles.test_writer)}
+    providers = {split_name(role.name)[0] for role in roles.played.values()}
     used: dict[tuple[str, str], list[ChatRequest]] = {}
     if not providers & {"scripted", "recorded"}:
         return used
