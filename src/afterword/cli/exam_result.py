@@ -55,6 +55,7 @@ def exam_json(exam: Exam, seen: Seen) -> dict[str, object]:
     reflectors = {
         role.name: {
             "named": rate(_named(seen, role.name)),
+            "fix": rate(_fix(seen, role.name)),
             "pointed": rate(_pointed(seen, role.name)),
         }
         for role in exam.reflectors
@@ -87,7 +88,8 @@ def _item_json(item: Examined) -> dict[str, object]:
                 "lesson": None if one.lesson is None else one.lesson.text,
                 "problems": [] if one.lesson is None else list(one.lesson.problems),
                 "line": one.naming.line,
-                "code": one.naming.code,
+                "place": one.naming.place,
+                "fix": one.naming.fix,
                 "names": one.naming.names,
                 "fault": one.fault or None,
             }
@@ -105,10 +107,10 @@ def exam_text(exam: Exam, seen: Seen) -> str:
     from afterword.experiments.exam import BASELINE
 
     names = [*([BASELINE] if exam.baseline else []), *(role.name for role in exam.reflectors)]
-    heads = ["", "names the bug", "points at it", *(f"repaired by {actor.name}" for actor in exam.actors)]
+    heads = ["", "names the bug", "gives the fix", *(f"repaired by {actor.name}" for actor in exam.actors)]
     rows = [heads]
     for name in names:
-        said = [] if name == BASELINE else [_named(seen, name), _pointed(seen, name)]
+        said = [] if name == BASELINE else [_named(seen, name), _fix(seen, name)]
         cells = [*said, *(_repaired(seen, actor.name, name) for actor in exam.actors)]
         row = [name, *([] if said else ["", ""]), *(short_share(sum(cell), len(cell)) for cell in cells)]
         rows.append(row)
@@ -129,6 +131,11 @@ def exam_text(exam: Exam, seen: Seen) -> str:
 def _named(seen: Seen, reflector: str) -> list[bool]:
     found = (one for item in seen.examined for one in item.diagnoses if one.reflector == reflector)
     return [one.naming.named for one in found if not one.fault]
+
+
+def _fix(seen: Seen, reflector: str) -> list[bool]:
+    found = (one for item in seen.examined for one in item.diagnoses if one.reflector == reflector)
+    return [one.naming.fix for one in found if not one.fault]
 
 
 def _pointed(seen: Seen, reflector: str) -> list[bool]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +83,31 @@ def test_a_lesson_that_gives_line_or_code_names_the_bug(lesson: str) -> None:
 )
 def test_what_does_not_tell_the_place_does_not_name_it(lesson: str) -> None:
     assert not naming(lesson, BUG).named
+
+
+@pytest.mark.parametrize(
+    ("lesson", "place", "fix"),
+    [
+        ("The loop `while low <= high` never ends.", True, False),
+        ("I will loop while `low < high`.", False, True),
+        ("I wrote `<=` where `<` is right.", True, True),
+        ("The error is on line 4.", False, False),
+    ],
+)
+def test_what_stands_there_and_what_should_are_told_apart(lesson: str, place: bool, fix: bool) -> None:
+    found = naming(lesson, BUG)
+    assert (found.place, found.fix) == (place, fix)
+
+
+def test_a_word_that_stands_everywhere_proves_nothing() -> None:
+    right = 'def f(n):\n    if n == 0:\n        return "0"\n    return str(n)\n'
+    found = difference(right.replace('return "0"', "return"), right)
+    assert found is not None
+    assert found.wrong.tokens == ()
+    bug = replace(BUG, wrong=found.wrong, fix=found.fix, changed=found.changed)
+    assert not naming("I returned None, and will return an empty string.", bug).named
+    assert naming("For 0 I will return '0'.", bug).fix
+    assert naming('For 0 I will `return "0"`.', bug).fix
 
 
 def test_the_names_of_the_place_in_one_sentence_point_at_it() -> None:

@@ -1,8 +1,9 @@
 """Whether a lesson names a planted bug. The rule is mechanical, so that two people get the same count.
 
-A lesson *names* the bug if it gives its line number, or quotes what stands there or what should (with the neighbouring
-tokens that tell the place from others, whatever the spacing), or quotes both what is and what should be in one
-sentence. It only *points* at it if one of its sentences has every name that stands in the changed place.
+A lesson *names* the bug if it gives its line number or quotes what stands there, and *gives the fix* if it quotes what
+should stand there: with the neighbouring tokens that tell the place from others, whatever the spacing and the kind of
+quotation marks. Quoting both what is and what should be in one sentence is both. Giving the fix is naming, too. It only
+*points* at the bug if one of its sentences has every name that stands in the changed place.
 """
 
 from __future__ import annotations
@@ -25,14 +26,16 @@ class Naming:
     """How a lesson names a bug."""
 
     line: bool = False
-    code: bool = False
-    """It quotes the place, or its correction."""
+    place: bool = False
+    """It quotes what stands there."""
+    fix: bool = False
+    """It quotes what should stand there."""
     names: bool = False
     """It has the names of the place in one sentence."""
 
     @property
     def named(self) -> bool:
-        return self.line or self.code
+        return self.line or self.place or self.fix
 
     @property
     def pointed(self) -> bool:
@@ -43,13 +46,18 @@ class Naming:
 def naming(lesson: str, bug: PlantedBug) -> Naming:
     """How a lesson names this bug."""
     plain = lesson.replace("`", " ")
-    quoted = any(fragment.tokens and _pattern(fragment).search(plain) for fragment in (bug.wrong, bug.fix))
     parts = sentences(lesson)
+    both = any(_quotes_both(part, bug.changed) for part in parts)
     return Naming(
         line=_gives_line(lesson, bug.lines),
-        code=quoted or any(_quotes_both(part, bug.changed) for part in parts),
+        place=both or _quotes(plain, bug.wrong),
+        fix=both or _quotes(plain, bug.fix),
         names=any(_has_names(part, bug) for part in parts),
     )
+
+
+def _quotes(lesson: str, fragment: Fragment) -> bool:
+    return bool(fragment.tokens) and _pattern(fragment).search(lesson) is not None
 
 
 def _gives_line(lesson: str, lines: tuple[int, ...]) -> bool:
@@ -62,7 +70,7 @@ def _gives_line(lesson: str, lines: tuple[int, ...]) -> bool:
 
 
 def _pattern(fragment: Fragment) -> re.Pattern[str]:
-    text = r"\s*".join(re.escape(token) for token in fragment.tokens)
+    text = r"\s*".join("[\"']" if token in ("'", '"') else re.escape(token) for token in fragment.tokens)
     before = r"(?<![\w.])" if fragment.tokens[0][0].isalnum() else ""
     after = r"(?!\w)" if fragment.tokens[-1][-1].isalnum() else ""
     return re.compile(before + text + after)

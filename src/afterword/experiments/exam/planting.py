@@ -47,9 +47,9 @@ class PlantedBug:
     lines: tuple[int, ...]
     """Where it is, in `buggy`."""
     wrong: Fragment
-    """What stands there, with the tokens around it that tell it from other places; empty where a line is missing."""
+    """What stands there, with the tokens around it that tell it from other places; empty where nothing does."""
     fix: Fragment
-    """What should stand there; empty where a line is too much."""
+    """What should stand there, in the same way; one of the two is never empty."""
     changed: tuple[str, str]
     """What differs itself, as it is and as it should be."""
     verdict: Feedback
@@ -96,7 +96,10 @@ class Difference:
 
 
 def difference(buggy: str, right: str) -> Difference | None:
-    """Where a program differs from the right one; None where it does in several places, or in more than a line."""
+    """Where a program differs from the right one.
+
+    None where it does in several places, in more than a line, or in nothing that a lesson could quote.
+    """
     was, should = buggy.splitlines(), right.splitlines()
     places = [
         place
@@ -112,12 +115,16 @@ def difference(buggy: str, right: str) -> Difference | None:
     fix_line = should[start] if end > start else ""
     wrong, fix = _TOKEN.findall(wrong_line), _TOKEN.findall(fix_line)
     head, tail = _common(wrong, fix)
+    here = _telling(wrong, head, len(wrong) - tail, [line for number, line in enumerate(was) if number != first])
+    there = _telling(fix, head, len(fix) - tail, [line for number, line in enumerate(should) if number != start])
+    if not here.tokens and not there.tokens:
+        return None
     return Difference(
         buggy,
         right,
         (first + 1,),
-        _telling(wrong, head, len(wrong) - tail, [line for number, line in enumerate(was) if number != first]),
-        _telling(fix, head, len(fix) - tail, [line for number, line in enumerate(should) if number != start]),
+        here,
+        there,
         (" ".join(wrong[head : len(wrong) - tail]), " ".join(fix[head : len(fix) - tail])),
     )
 
@@ -151,13 +158,17 @@ def _telling(tokens: Sequence[str], first: int, last: int, elsewhere: Sequence[s
     """The changed tokens with one more on either side, and then so many more that no other line has them."""
     if not tokens:
         return Fragment(())
-    others = [" ".join(_TOKEN.findall(line)) for line in elsewhere]
+    others = [f" {' '.join(_TOKEN.findall(line))} " for line in elsewhere]
+
+    def stands_elsewhere() -> bool:
+        return any(f" {' '.join(tokens[first:last])} " in other for other in others)
+
     first, last = max(0, first - 1), min(len(tokens), last + 1)
-    while (first > 0 or last < len(tokens)) and any(
-        f" {' '.join(tokens[first:last])} " in f" {other} " for other in others
-    ):
+    while (first > 0 or last < len(tokens)) and stands_elsewhere():
         first, last = max(0, first - 1), min(len(tokens), last + 1)
     kept = list(tokens[first:last])
     while kept and kept[-1] == ":":  # nobody quotes it
         kept.pop()
+    if stands_elsewhere() or len(kept) < 2:
+        return Fragment(())  # a word like `return` proves nothing
     return Fragment(tuple(kept))
