@@ -105,14 +105,12 @@ def _adapter() -> TypeAdapter[Plan]:
 def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
     """By name, all but the tasks that must be the same when the run is resumed."""
     roles = roles_of(plan.settings.models, plan.settings.strategy)
-    played = {name: roles.named(name) for name in ("actor", "reflector", "test_writer", "judge")}
     settings = plan.settings
     book = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
     return {
         "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
         "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
         **{f"model:{name}": _of_role(role) for name, role in roles.played.items()},
-        **({} if rules is None else {"rules": _hash_of_file(rules)}),
         **({} if book is None else {"rules": book.fingerprint}),
     }
 
