@@ -43,7 +43,10 @@ class JournalChoice:
     @property
     def option(self) -> str:
         """What has to be added to a command for it to find this journal."""
-        return "" if self.where is None else f" --journal {shlex.quote(_PASSWORD.sub(r'\1***', self.where))}"
+        if self.where is None:
+            return ""
+        where = _PASSWORD.sub(r"\1***", self.where)
+        return f" --journal {shlex.quote(where)}"
 
     @asynccontextmanager
     async def opened(self, *, create: bool) -> AsyncIterator[Journal]:
