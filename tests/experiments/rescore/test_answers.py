@@ -58,9 +58,9 @@ def test_games_without_their_totals_are_refused(tmp_path: Path) -> None:
 MATRIX = Confusion(36, 1, 2, 1)
 LEAKY = RunScore(
     "leaky", "humaneval", "programs", 40, 38, 38, own_tests=OwnTestScore(MATRIX, MATRIX),
-    unreflected=(30, 30), after_reflection=(7, 6),
+    unreflected=(30, 30, 30), after_reflection=(7, 6),
 )  # fmt: skip
-HONEST = replace(LEAKY, run="honest", benchmark="mbpp", unreflected=(30, 24))
+HONEST = replace(LEAKY, run="honest", benchmark="mbpp", unreflected=(30, 24, 24))
 WRITER = RunScore("writer", "humaneval", "own_tests", 40, 20, 20, tests=(100, 80))
 
 
@@ -78,8 +78,14 @@ def test_first_attempts_that_never_fail_are_found() -> None:
         assert said in found.text
 
 
+def test_first_attempts_that_were_never_checked_are_found() -> None:
+    (found,) = findings([replace(LEAKY, unreflected=(30, 30, 27))])
+    assert "all 30 items with zero reflections are called solved, and 3 of them fail" in found.text
+
+
 @pytest.mark.parametrize(
-    "score", [replace(LEAKY, unreflected=(30, 29)), replace(LEAKY, unreflected=(5, 5)), replace(LEAKY, own_tests=None)]
+    "score",
+    [replace(LEAKY, unreflected=(30, 29, 30)), replace(LEAKY, unreflected=(5, 5, 5)), replace(LEAKY, own_tests=None)],
 )
 def test_what_says_little_is_no_finding(score: RunScore) -> None:
     assert findings([score]) == []

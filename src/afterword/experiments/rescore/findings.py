@@ -30,9 +30,15 @@ def _leak(score: RunScore, scores: Sequence[RunScore]) -> Finding | None:
     """First attempts that never fail: their verdict was not the model's own."""
     if score.unreflected is None or score.own_tests is None:
         return None
-    n, solved = score.unreflected
-    if n < MANY or solved < n:
+    n, claimed, solved = score.unreflected
+    if n < MANY or claimed < n:
         return None
+    if solved < n:
+        return Finding(
+            score.run,
+            f"all {n} items with zero reflections are called solved, and {n - solved} of them fail: what passed the "
+            "model's own tests was counted without running the hidden ones.",
+        )
     said = [
         f"no item with zero reflections failed: {solved} of {n} are solved. A loop that goes on its own tests alone "
         "stops at wrong first attempts too"

@@ -125,7 +125,9 @@ def _score(log: Log, items: Sequence[Item], found: Sequence[bool], again: Mappin
         log.run, text(log.rows()[0], "benchmark", log.file), log.kind, len(items),
         sum(item.claimed for item in items), sum(found), tuple(differences), tuple(unstable),
         own_tests=_own_tests(items, found),
-        unreflected=(len(plain), sum(item.claimed for item in plain)) if reflected else None,
+        unreflected=(len(plain), sum(item.claimed for item in plain), sum(found[item.index] for item in plain))
+        if reflected
+        else None,
         after_reflection=(len(stopped), sum(item.claimed for item in stopped)) if reflected else None,
     )  # fmt: skip
 

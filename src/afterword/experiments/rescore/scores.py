@@ -59,8 +59,8 @@ class RunScore:
     unstable: tuple[Unstable, ...] = ()
     by_trial: tuple[TrialCount, ...] = ()
     own_tests: OwnTestScore | None = None
-    unreflected: tuple[int, int] | None = None
-    """Items without a reflection, and how many of them the log calls solved."""
+    unreflected: tuple[int, int, int] | None = None
+    """Items without a reflection, how many of them the log calls solved, and how many are."""
     after_reflection: tuple[int, int] | None = None
     """Items that stopped after a reflection and before the last trial, and how many of them the log calls solved."""
     tests: tuple[int, int] | None = None
