@@ -23,7 +23,7 @@ from afterword.errors import (
 )
 from afterword.models.faults import Endpoint, HttpFailure, classify, retry_after
 
-THERE = Endpoint("openai:m", "OPENAI_API_KEY", "http://host/v1", "secret-key-1234")
+THERE = Endpoint("openai:m", "OPENAI_API_KEY", "http://host/v1", ("secret-key-1234",))
 
 
 @pytest.mark.parametrize(

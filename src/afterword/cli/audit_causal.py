@@ -66,8 +66,7 @@ async def make_trials_again(run: PastRun, choice: CausalChoice, console: Console
     if run.file is not None:
         raise InputError("--causal makes trials again and needs the run's settings; name a run of the journal")
     samples = draw_samples([past async for past in tasks_of(run)], choice.sample, choice.seed)
-    secrets = () if choice.changes.api_key is None else (choice.changes.api_key,)
-    async with JournalChoice(run.journal, secrets=secrets).opened(create=False) as journal:
+    async with JournalChoice(run.journal, secrets=choice.changes.secrets).opened(create=False) as journal:
         spec = await journal.spec(run.name)
         plan = choice.changes.made(plan_of(spec.settings))
         plan = replace(plan, settings=replace(plan.settings, ask=False))

@@ -96,7 +96,7 @@ def run(
     from afterword.cli.plan import Plan
     from afterword.cli.results import Results, refuse_unwritable
     from afterword.cli.roles import ModelChoice
-    from afterword.cli.starting import JournalChoice, new_run, unkept_run
+    from afterword.cli.starting import JournalChoice, new_run, secrets_of, unkept_run
     from afterword.core.budget import Allowance
 
     if out is not None:
@@ -169,7 +169,7 @@ def run(
     if no_journal:
         start = unkept_run(plan, record)
     else:
-        choice = JournalChoice(journal, fsync, () if api_key is None else (api_key,))
+        choice = JournalChoice(journal, fsync, secrets_of(api_key, base_url))
         start = new_run(plan, choice, ("afterword", *_without_key(sys.argv[1:])), record)
     results = Results(as_json, out)
     conduct(start, results)

@@ -20,7 +20,7 @@ from afterword.errors import ContentFiltered, MissingExtra, MissingKey, RequestR
 from afterword.models.calls import Caller
 from afterword.models.faults import Endpoint, TryFailed
 from afterword.models.limits import RequestLimits
-from afterword.models.options import ModelOptions, checked_url
+from afterword.models.options import ModelOptions, checked_url, secrets_in
 from afterword.models.prices import Pricing
 from afterword.models.transport import (
     CONNECT_S,
@@ -68,7 +68,7 @@ async def open_anthropic(
             raise MissingKey(f"no key for {name}: set {KEY_VARIABLE}", model=name)
         key = "none"  # servers of one's own take any
     base_url = checked_url(stated_url or _DEFAULT_URL)
-    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key or token)
+    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), (key or token or "", *secrets_in(base_url)))
     async with anthropic.AsyncAnthropic(
         api_key=key,
         auth_token=token,

@@ -80,13 +80,14 @@ class Endpoint:
     """The environment variable that holds the key, e.g. `OPENAI_API_KEY`."""
     address: str = ""
     """Scheme, host and path of the server."""
-    key: str | None = None
+    secrets: tuple[str, ...] = ()
     """To be scrubbed from everything that is quoted."""
 
     def quote(self, text: str) -> str:
         """One line of foreign text, cut, and without keys."""
-        if self.key and len(self.key) > 3:
-            text = text.replace(self.key, "[key]")
+        for secret in self.secrets:
+            if len(secret) > 3:
+                text = text.replace(secret, "[key]")
         text = _KEYS.sub("[key]", text)
         text = "".join(character if character.isprintable() else " " for character in text)
         text = " ".join(text.split())

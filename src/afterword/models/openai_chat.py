@@ -23,7 +23,7 @@ from afterword.models.calls import Caller
 from afterword.models.dialect import Dialect
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 from afterword.models.limits import RequestLimits
-from afterword.models.options import ModelOptions, checked_url
+from afterword.models.options import ModelOptions, checked_url, secrets_in
 from afterword.models.prices import Pricing
 from afterword.models.transport import (
     CONNECT_S,
@@ -72,7 +72,7 @@ async def open_openai(
         )
     import openai
 
-    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), key)
+    endpoint = Endpoint(name, KEY_VARIABLE, shown_address(base_url), (key or "", *secrets_in(base_url)))
     http_client = openai.DefaultAsyncHttpxClient(
         follow_redirects=False,
         event_hooks={"response": [refuse_error_status]},

@@ -6,10 +6,11 @@ Kept apart from the providers so that the command line and the tests can build i
 from __future__ import annotations
 
 import random
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from afterword.core.messages import Price
 from afterword.errors import InputError
@@ -55,6 +56,18 @@ def checked_url(url: str) -> str:
     if not usable:
         raise InputError(f"expected a base URL like http://localhost:8000/v1, found {url!r}")
     return url
+
+
+def secrets_in(url: str | None) -> tuple[str, ...]:
+    """What must not be shown of an address: its password, as it is written and as it is sent."""
+    try:
+        parts = urlsplit(url or "")
+    except ValueError:
+        return ()
+    if not parts.password:
+        return ()
+    user, password = unquote(parts.username or ""), unquote(parts.password)
+    return parts.password, password, b64encode(f"{user}:{password}".encode()).decode()
 
 
 @dataclass(frozen=True, slots=True)
