@@ -1,0 +1,56 @@
+"""inspect_ai: a solver that tries three times on a mock model, its samples logged in a file as they end."""
+
+import itertools
+import os
+import tempfile
+import time
+from importlib.metadata import version
+
+from line import serve
+from loop_task import INSTRUCTIONS, LESSONS, MESSAGES, OUTPUTS
+
+os.environ["INSPECT_DISPLAY"] = "none"
+
+from inspect_ai import Task, eval  # noqa: A004, E402
+from inspect_ai.dataset import MemoryDataset, Sample  # noqa: E402
+from inspect_ai.model import ChatMessageUser, ModelOutput, get_model  # noqa: E402
+from inspect_ai.scorer import Score, accuracy, scorer  # noqa: E402
+from inspect_ai.solver import solver  # noqa: E402
+
+
+@solver
+def three_trials():
+    async def solve(state, generate):
+        for number in range(3):
+            state = await generate(state)
+            if number < 2:
+                state.messages.append(ChatMessageUser(content=f"{MESSAGES[number]}\n{LESSONS[number]}"))
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy()])
+def passed():
+    async def score(state, target):
+        return Score(value="C" if state.output.completion == OUTPUTS[2] else "I")
+
+    return score
+
+
+def answer(question):
+    tasks, concurrency = question["tasks"], question["concurrency"]
+    replies = (ModelOutput.from_content("mockllm/model", output) for output in itertools.cycle(OUTPUTS))
+    dataset = MemoryDataset([Sample(input=INSTRUCTIONS, target="x") for _ in range(tasks)])
+    task = Task(dataset=dataset, solver=three_trials(), scorer=passed())
+    model = get_model("mockllm/model", custom_outputs=replies)
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        (log,) = eval(task, model=model, log_dir=folder, max_samples=concurrency, log_buffer=1, log_samples=True)
+        seconds = time.perf_counter() - started
+    assert log.status == "success", log.error
+    assert len(log.samples) == tasks
+    return {"seconds": seconds}
+
+
+serve({"version": version("inspect_ai"), "variants": ["mock model, log_buffer=1"]}, answer)
