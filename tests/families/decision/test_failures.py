@@ -92,3 +92,13 @@ def test_trials_are_counted_by_class() -> None:
         FailureClass.PLANNING: 0,
         FailureClass.OTHER: 2,
     }
+
+
+def test_what_lies_in_an_opened_place_is_known() -> None:
+    play = (
+        "> go to fridge 1\nThe fridge 1 is closed.\n> open fridge 1\n"
+        "You open the fridge 1. The fridge 1 is open. In it, you see a egg 1.\n"
+        f"> take egg 1 from fridge 1\n{NOTHING}\n> take egg 1 from fridge 1\n{NOTHING}"
+    )
+    assert classify(trajectory(play)) is FailureClass.OTHER
+    assert classify(trajectory(play.replace("take egg 1", "take egg 2"))) is FailureClass.LOCATION

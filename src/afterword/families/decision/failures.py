@@ -57,7 +57,7 @@ _WORK = re.compile(r"(?:clean|heat|cool|slice) (?P<thing>.+?) with (?P<place>.+)
 _OPEN = re.compile(r"(?:open|close) (?P<place>.+)\Z")
 _USE = re.compile(r"use (?P<thing>.+)\Z")
 _NAME = re.compile(r"\ban? ([a-z]+ \d+)")
-_AT = re.compile(r"(?:\bon|\bthe) the ([a-z]+ \d+), you see|\bthe ([a-z]+ \d+) is open\. in it, you see", re.IGNORECASE)
+_AT = re.compile(r"\bon the ([a-z]+ \d+), you see|\bthe ([a-z]+ \d+) is open\. in it, you see", re.IGNORECASE)
 
 
 def classify(trajectory: Trajectory, rule: FailureRule | None = None) -> FailureClass | None:
