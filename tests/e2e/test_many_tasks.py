@@ -100,12 +100,28 @@ def test_the_budget_of_the_run_leaves_tasks_that_a_larger_one_takes_up(tmp_path:
     told = lines(ran.out)
     assert ran.code == 1
     assert (told["double"]["status"], told["double"]["stop_reason"]) == ("gave_up", "calls")
-    assert told["fourfold"] == {"task": "fourfold", "status": "not_begun", "stop_reason": None}
+    assert told["fourfold"] == {"task": "fourfold", "status": "not_begun", "stop_reason": "calls"}
     assert "the calls budget of the run is used up" in ran.err
     more = afterword("resume", "--total-calls", "9", "--json")
     assert {task: one["status"] for task, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
     assert lines(more.out)["double"]["usage"]["calls"] == 3  # type: ignore[index]
     assert more.code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "complaint"),
+    [
+        ([], 3, "set OPENAI_API_KEY"),
+        (["--api-key", "k" * 20, "--total-cost-usd", "1"], 2, "a cost budget needs the price of 'openai:unheard-of'"),
+    ],
+)
+def test_what_is_wrong_with_a_model_is_told_once(
+    tmp_path: Path, afterword: Command, options: list[str], code: int, complaint: str
+) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    ran = afterword("run", tasks, "--model", "openai:unheard-of", *options)
+    assert (ran.code, ran.out) == (code, "")
+    assert complaint in ran.complaint
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class SlowModel:
         self.asked.append(request.messages[0].content)
         self.under_way += 1
         self.most = max(self.most, self.under_way)
-        for _ in range(5):
+        for _ in range(50):  # longer than a job takes between two calls
             await anyio.lowlevel.checkpoint()
         self.under_way -= 1
         return Reply("answer", "stop", self.usage, self.name)
@@ -73,8 +73,8 @@ class Heard:
         if earlier:
             self.earlier.append(job.task.id)
 
-    def left(self, job: Job) -> None:
-        self.left_jobs.append(job.task.id)
+    def left(self, job: Job, reason: StopReason) -> None:
+        self.left_jobs.append(f"{job.task.id}:{reason}")
 
     @property
     def statuses(self) -> dict[str, str]:
@@ -304,12 +304,13 @@ async def test_nothing_is_begun_once_the_budget_of_the_run_is_used_up() -> None:
         at_once=2,
         record=Unrecorded(),
         listener=heard,
-        may_begin=lambda: not budget.is_used_up,
+        stopped=lambda: budget.exhausted,
     )
     assert len(model.asked) == 7
     assert budget.exhausted == StopReason.CALLS
     assert len(heard.outcomes) + len(heard.left_jobs) == 10
     assert len(heard.left_jobs) >= 6
+    assert heard.left_jobs[-1] == "t9:calls"
     stopped = [outcome for outcome in heard.outcomes.values() if outcome.stop_reason == StopReason.CALLS]
     assert [outcome.status for outcome in stopped] == ["gave_up"] * len(stopped)
     assert 1 <= len(stopped) <= 2
@@ -366,7 +367,7 @@ async def test_time_of_the_run_ends_it_before_the_next_call() -> None:
     request = ChatRequest((Message("user", "hi"),), max_tokens=5)
     await model.complete(request)
     now = 10.0
-    assert budget.is_used_up
+    assert budget.exhausted == StopReason.TIME
     with pytest.raises(BudgetExhausted):
         await model.complete(request)
     assert model.refused

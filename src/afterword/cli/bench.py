@@ -87,10 +87,25 @@ class Benches:
         """The bench of one item."""
         return ItemBench(self, task_id, screen, written, departure)
 
+    async def open_models(self) -> None:
+        """Opens the models that every task needs: what is wrong with them is told once, before any task begins.
+
+        Raises:
+            InputError: a name, a file or an option is wrong, or a price is not known and there is a cost limit.
+            ModelFault: there is no key, or the local server does not start.
+        """
+        for role in ("actor", *(("reflector",) if self.settings.strategy.reflects else ())):
+            if not self._is_by_task(role):
+                await self.model(role, "")
+
+    def _is_by_task(self, role: str) -> bool:
+        name = self.roles.named(role).name
+        return split_name(name)[0] == "scripted" and self._models.script(name).is_by_task
+
     async def model(self, role: str, task_id: str) -> Model:
         """The model of a role, opened once; where a script is by task, once for the task."""
         played = self.roles.named(role)
-        if split_name(played.name)[0] == "scripted" and self._models.script(played.name).is_by_task:
+        if self._is_by_task(role):
             used = self._used.get((role, task_id), ())
             return await self._models.open(played.name, options=played.options, role=role, task=task_id, used=used)
         model = await self.shared.get(("model", role), partial(self._opened, role))

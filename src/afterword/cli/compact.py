@@ -47,7 +47,6 @@ class CompactScreen:
         self._at_work: dict[str, str] = {}
         self._opened = False
         self._started = time.monotonic()
-        self._exhausted: StopReason | None = None
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
@@ -106,13 +105,13 @@ class CompactScreen:
         self._at_work.pop(job.task.id, None)
         self._done += 1
         if not earlier or outcome.status != "accepted":
-            self._print(_line(outcome, earlier=earlier))
+            self._print(_line(outcome, earlier=earlier, burned=job.task.id in self._results.burned))
         self._results.add(outcome)
         self._refresh()
 
-    def left(self, job: Job) -> None:
+    def left(self, job: Job, reason: StopReason) -> None:
         """Counts a task that is not begun."""
-        self._results.left(job.task.id, None)
+        self._results.left(job.task.id, reason)
 
     def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
         """Keeps the tests that a model wrote."""
@@ -180,7 +179,7 @@ class CompactScreen:
             self._status = None
 
 
-def _line(outcome: Outcome, *, earlier: bool) -> Text:
+def _line(outcome: Outcome, *, earlier: bool, burned: bool) -> Text:
     """`✓ accepted    double  2 trials  3 calls, 120 + 30 tokens, $0`."""
     mark, style = _MARKS.get(outcome.status, ("✗", "red"))
     line = Text(f"{mark} {outcome.status.replace('_', ' '):<10}", style=style)
@@ -190,6 +189,8 @@ def _line(outcome: Outcome, *, earlier: bool) -> Text:
         facts.append(f"{outcome.fault.kind}: {shortened(outcome.fault.message, 160)}")
     elif outcome.stop_reason not in (None, StopReason.PASSED, StopReason.MAX_TRIALS):
         facts.append(str(outcome.stop_reason).replace("_", " "))
+    if burned:
+        facts.append("its held-out checks are burned")
     facts.append("in an earlier session" if earlier else spend(outcome.total_usage))
     line.append("  " + " · ".join(facts), style="dim")
     return line

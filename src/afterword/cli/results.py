@@ -49,7 +49,7 @@ class Results:
             except OSError as error:
                 raise unwritable(self.out, error) from None
 
-    def left(self, task_id: str, reason: StopReason | None) -> None:
+    def left(self, task_id: str, reason: StopReason) -> None:
         """A task that was not begun, and why."""
         self.statuses[NOT_BEGUN] += 1
         if self.as_json:

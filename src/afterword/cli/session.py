@@ -219,13 +219,14 @@ class _Session:
         screen.preparing(roles.actor.name)
         async with open_models(record=start.record) as models, open_shared() as shared:
             benches = Benches(plan.settings, roles, models, shared, limits=limits, used=start.used)
+            await benches.open_models()
             try:
                 await run_jobs(
                     (self._job(item, benches) for item in start.items),
                     at_once=plan.at_once,
                     record=start.kept,
                     listener=screen,
-                    may_begin=lambda: not self._budget.is_used_up,
+                    stopped=lambda: self._budget.exhausted,
                     is_final=self._is_final,
                     failed=self._without_outcome,
                 )

@@ -16,7 +16,7 @@ from afterword.cli.roles import Roles
 from afterword.cli.session import Ending, Opening
 from afterword.cli.text import counted, plain, spend
 from afterword.core.protocols import EventSink
-from afterword.core.records import FaultRecord, Outcome, Trial
+from afterword.core.records import FaultRecord, Outcome, StopReason, Trial
 from afterword.experiments.scheduler import Job
 from afterword.models.options import RetryNotice
 
@@ -85,10 +85,10 @@ class WatchedScreen:
             show_output(self._console, outcome.best, self._language)
         self._results.add(outcome)
 
-    def left(self, job: Job) -> None:
+    def left(self, job: Job, reason: StopReason) -> None:
         """Says that a task is not begun."""
         print_wrapped(self._console, Text(plain(f"task  {job.task.id}: not begun"), style="yellow"), hang=6)
-        self._results.left(job.task.id, None)
+        self._results.left(job.task.id, reason)
 
     def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
         """Keeps the tests that a model wrote."""

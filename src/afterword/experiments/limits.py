@@ -30,8 +30,7 @@ class RunBudget:
         self, allowance: Allowance, spent: Usage | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.allowance = allowance
-        self.exhausted: StopReason | None = None
-        """Which limit has refused a call."""
+        self._refused_by: StopReason | None = None
         self._budget = Budget(allowance)
         self._budget.charge(spent or Usage())
         self._under_way = 0
@@ -46,9 +45,9 @@ class RunBudget:
         return self._budget.spent
 
     @property
-    def is_used_up(self) -> bool:
-        """Whether nothing more should be begun."""
-        return self.exhausted is not None or self._out_of_time()
+    def exhausted(self) -> StopReason | None:
+        """The limit that has refused a call, or the time; nothing more should be begun then."""
+        return StopReason.TIME if self._out_of_time() else self._refused_by
 
     @asynccontextmanager
     async def call(self, bound: Usage, model: str) -> AsyncIterator[Callable[[Usage], None]]:
@@ -85,13 +84,10 @@ class RunBudget:
 
     def _out_of_time(self) -> bool:
         limit_s = self.allowance.seconds
-        out = limit_s is not None and self._clock() - self._started >= limit_s
-        if out:
-            self.exhausted = StopReason.TIME
-        return out
+        return limit_s is not None and self._clock() - self._started >= limit_s
 
     def _refused(self, refused: BudgetExhausted) -> BudgetExhausted:
-        self.exhausted = StopReason(refused.limit)
+        self._refused_by = StopReason(refused.limit)
         return refused
 
 

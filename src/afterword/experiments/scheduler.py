@@ -17,7 +17,7 @@ from afterword.core.effects import PassThrough
 from afterword.core.events import NoEvents
 from afterword.core.faults import first_of_group, record_of
 from afterword.core.protocols import EventSink, Recorder
-from afterword.core.records import FaultRecord, Outcome, Task
+from afterword.core.records import FaultRecord, Outcome, StopReason, Task
 from afterword.core.reflexion import Reflexion
 from afterword.errors import AfterwordError, ComponentFault, Fault, InputError, JournalFault, ReplayDiverged
 
@@ -93,8 +93,8 @@ class Listener(Protocol):
         """A job has come to its outcome, or had come to it in an earlier session."""
         ...
 
-    def left(self, job: Job) -> None:
-        """A job is not begun any more."""
+    def left(self, job: Job, reason: StopReason) -> None:
+        """A job is not begun any more, and why."""
         ...
 
 
@@ -104,7 +104,7 @@ async def run_jobs(
     at_once: int,
     record: RunRecord,
     listener: Listener,
-    may_begin: Callable[[], bool] = lambda: True,
+    stopped: Callable[[], StopReason | None] = lambda: None,
     is_final: Callable[[Job, Outcome], bool] = lambda _job, _outcome: True,
     failed: Callable[[Job, Exception], Outcome] | None = None,
 ) -> None:
@@ -118,7 +118,7 @@ async def run_jobs(
         at_once: how many are worked on at a time.
         record: where outcomes and effects are kept.
         listener: told what happens.
-        may_begin: asked before each job; once it says no, the rest is left.
+        stopped: asked before each job; once it gives a reason, the rest is left.
         is_final: says of an outcome whether it is kept.
         failed: what is told of a job that raised instead of coming to an outcome, `without_outcome` as a rule; it may
             raise, which ends the others.
@@ -133,10 +133,10 @@ async def run_jobs(
 
     async def worker() -> None:
         for job in source:
-            if may_begin():
+            if (reason := stopped()) is None:
                 await work.on(job)
             else:
-                listener.left(job)
+                listener.left(job, reason)
 
     async with anyio.create_task_group() as group:
         for _ in range(at_once):
