@@ -102,9 +102,15 @@ def test_vectors_of_two_lengths_are_an_error() -> None:
     async def embed(text: str) -> Sequence[float]:
         return [1.0] * len(text)
 
-    memory = remember(SimilarityMemory(2, embed=embed), "a", "bb", "ccc")
     with pytest.raises(ValueError, match="vectors of one length, found 1 and 3"):
-        shown(memory)
+        remember(SimilarityMemory(2, embed=embed), "a", "ccc")
+
+    async def main() -> Outcome:
+        return await run(Script().parts(memory=SimilarityMemory(2, embed=embed)))
+
+    outcome = anyio.run(main)
+    assert outcome.fault is not None
+    assert "memory raised ValueError" in outcome.fault.message
 
 
 def test_a_full_buffer_is_condensed_and_has_room_again() -> None:

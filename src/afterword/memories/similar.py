@@ -57,13 +57,20 @@ class SimilarityMemory:
         return _cosine(self.vectors[one].values, self.vectors[other].values)
 
     async def remember(self, reflection: Reflection, effects: Effects) -> SimilarityMemory:
-        """A new memory with this lesson, without those it retracts."""
+        """A new memory with this lesson, without those it retracts.
+
+        Raises:
+            ValueError: the embedding gave vectors of several lengths.
+        """
         known = dict(zip((lesson.trial for lesson in self.kept), self.vectors, strict=False))
         kept = standing(self.kept, reflection)[-self.capacity :]
         vectors = []
         for lesson in kept:
             vector = known.get(lesson.trial)
             vectors.append(await self._vector(lesson, effects) if vector is None else vector)
+        lengths = sorted({len(vector.values) for vector in vectors})
+        if len(lengths) > 1:
+            raise ValueError(f"an embedding gives vectors of one length, found {lengths[0]} and {lengths[-1]}")
         return replace(self, kept=kept, vectors=tuple(vectors))
 
     async def _vector(self, lesson: Reflection, effects: Effects) -> Vector:
@@ -79,6 +86,4 @@ class SimilarityMemory:
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
     lengths = math.hypot(*one) * math.hypot(*other)
-    if len(one) != len(other):
-        raise ValueError(f"an embedding gives vectors of one length, found {len(one)} and {len(other)}")
     return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0
