@@ -136,7 +136,9 @@ def test_modules_that_tests_import_are_imported_once_and_their_time_does_not_cou
     with_pool(main)
 
 
-def test_callers_that_give_up_at_any_moment_leave_nothing() -> None:
+def test_callers_that_give_up_at_any_moment_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
     async def main(pool: JudgePool) -> None:
         for step in range(25):
             with anyio.move_on_after(step / 1000):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import array
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from afterword.evaluators.judge.orders import HEADER
 
 _MAX_REPORT = 16 * 2**20
 _REPORT_GRACE_S = 10.0
+_END_WITHIN_S = 0.5
 RUNNER_MEMORY_MB = 2048
 
 # The judge needs a few modules of the package and none of what `afterword/__init__` loads: the smaller process
@@ -122,10 +125,14 @@ class Judge:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Ends the process; what it has under way is lost."""
+        """Ends the process and its runner; what they have under way is lost."""
         self._sock.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(_END_WITHIN_S)  # it ends its runner when it sees this: nobody else would reap that one
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
     @property
     def pid(self) -> int:

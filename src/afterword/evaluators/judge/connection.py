@@ -10,6 +10,7 @@ import socket
 import struct
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -100,6 +101,16 @@ class Connection(Codec):
     def request(self, operation: str, *parts: object) -> list[object]:
         """Asks the jail and returns the parts of its answer; raises what the program raised."""
         return self._answer(self._ask(operation, *parts))
+
+    def ask_ahead(self, operation: str, *parts: object) -> int:
+        """Asks before the jail is known to be there; if it is not, what is received next says why."""
+        with suppress(JailLost):
+            self._send([self._sequence + 1, operation, *parts])
+        return self._asked()
+
+    def answered(self, sequence: int) -> list[object]:
+        """The answer to what was asked ahead."""
+        return self._answer(sequence)
 
     def _ask(self, operation: str, *parts: object) -> int:
         self._send([self._sequence + 1, operation, *parts])

@@ -118,10 +118,12 @@ def _limit_memory(used_bytes: int | None, memory_mb: int) -> None:
 def _judge(
     program: Program, connection: Connection, companions: Sequence[Connection], checks: Checks
 ) -> tuple[str, str]:
+    names = (*program.needs, *program.offered)
+    asked = solution.ask(connection, names)  # ahead: the answer comes right after the word that it is loaded
     problem = _load(connection)
     if problem is not None:
         return problem
-    found = solution.values(connection, (*program.needs, *program.offered))
+    found = solution.values_of(connection, names, asked)
     missing = [name for name in program.needs if name not in found]
     if missing:
         return "missing", f"the program does not define {', '.join(missing)}"

@@ -99,7 +99,8 @@ class _Supervised:
         while self.notes.word != SENT:
             ready = [fd for fd, _ in self._poll.poll(self._left_ms())]
             if self._control.fileno() in ready:
-                sys.exit(0)
+                self.end()
+                os._exit(0)  # at once: the main process waits for it
             if not ready:
                 return "timeout"
             if not self._hear():

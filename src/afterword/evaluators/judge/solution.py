@@ -30,7 +30,17 @@ class SolutionModule(types.ModuleType):
 
 def values(connection: Connection, names: tuple[str, ...]) -> dict[str, object]:
     """The values of those names that the program defines."""
-    (pairs,) = _one(connection.request("names", list(names)))
+    return values_of(connection, names, ask(connection, names))
+
+
+def ask(connection: Connection, names: tuple[str, ...]) -> int:
+    """Asks for names; it may be done before the program is loaded."""
+    return connection.ask_ahead("names", list(names))
+
+
+def values_of(connection: Connection, names: tuple[str, ...], asked: int) -> dict[str, object]:
+    """As `values`, from the answer to what was asked."""
+    (pairs,) = _one(connection.answered(asked))
     if type(pairs) is not list:
         raise Tampered("names that are out of form")
     found: dict[str, object] = {}

@@ -21,7 +21,6 @@ from .namespaces import PRIVATE_FOLDERS, WORK
 from .program import COMMAND, SUBMISSION
 
 _PEER_FD = 3
-_ALL_FDS = os.sysconf("SC_OPEN_MAX")
 _BEGUN = b"begun"
 """What the program's process says last before the program; without it no ending is the program's."""
 
@@ -64,7 +63,7 @@ class Job(NamedTuple):
 
 def be_init() -> NoReturn:
     """Pid 1 of a submission's cell: it holds the cell together, and lets the kernel reap what is orphaned there."""
-    os.closerange(0, _ALL_FDS)
+    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     syscalls.set_capabilities()
     while True:
@@ -231,5 +230,5 @@ def _take_over(fds: Descriptors, kind: str, word_fd: int) -> tuple[bytes, int]:
         os.dup2(fd, target, inheritable=target <= 2)
     if kind != SUBMISSION:
         os.close(_PEER_FD)
-    os.closerange(len(kept), _ALL_FDS)
+    os.closerange(len(kept), os.sysconf("SC_OPEN_MAX"))
     return payload, len(kept) - 1

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -36,7 +35,7 @@ CAPABILITIES = 41
 """One more than the highest capability; dropping one that the kernel does not know is EINVAL, and harmless."""
 CAP_SYS_ADMIN = 21
 
-MACHINE = platform.machine().lower()
+MACHINE = os.uname().machine.lower()
 _X86_64 = {"pivot_root": 155, "mount_setattr": 442, "pidfd_open": 434, "keyctl": 250, "seccomp": 317}
 _AARCH64 = {"pivot_root": 41, "mount_setattr": 442, "pidfd_open": 434, "keyctl": 219, "seccomp": 277}
 NUMBERS = {"x86_64": _X86_64, "amd64": _X86_64, "aarch64": _AARCH64, "arm64": _AARCH64}.get(MACHINE, {})
