@@ -45,7 +45,10 @@ def audit(
     base_url: options.BaseUrl = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Measure the lessons of a run: what they hold and what followed them, with intervals of 95 %."""
+    """Measure the lessons of a run.
+
+    What they hold and what followed them, with intervals of 95 %.
+    """
     from rich.console import Console
 
     from afterword.cli.past_runs import past_run

@@ -28,7 +28,9 @@ def continue_run(
     require_acceptance: options.RequireAcceptance = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Add one trial to a rejected task, with its held-out failure revealed.
+    """Add a trial to a rejected task.
+
+    Its held-out failure is revealed to the agent.
 
     The held-out checks are visible ones from then on. A program that passes them all is `unverified` until fresh
     checks judge it.

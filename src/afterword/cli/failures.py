@@ -25,7 +25,10 @@ Hallucinated = Annotated[
 def failures(
     run: Run, journal: options.JournalPlace = None, hallucinated: Hallucinated = 2, as_json: options.AsJson = False
 ) -> int:
-    """Class the failed trials of a run: hallucinated possession or location, inefficient planning, other."""
+    """Class the failed trials of a run.
+
+    Hallucinated possession or location, inefficient planning, other.
+    """
     from rich.console import Console
 
     if hallucinated < 1:

@@ -19,7 +19,10 @@ _STYLES = {"running": "green", "interrupted": "yellow", "finished": "default"}
 
 
 def runs(journal: options.JournalPlace = None, as_json: options.AsJson = False) -> int:
-    """List the runs of a journal: state, progress and spending, the latest first."""
+    """List the runs of a journal.
+
+    State, progress and spending, the latest first.
+    """
     where, found = anyio.run(_read, journal)
     if as_json:
         for run in found:

@@ -34,7 +34,10 @@ def show(
     journal: options.JournalPlace = None,
     as_json: options.AsJson = False,
 ) -> int:
-    """Show what became of a run's tasks, or the trials of one task: feedback, lessons, what changed in the output."""
+    """Show what became of a run's tasks.
+
+    Or the trials of one task: feedback, lessons, what changed in the output.
+    """
     anyio.run(_show, run, task, journal, as_json)
     return 0
 

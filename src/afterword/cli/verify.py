@@ -39,7 +39,9 @@ def verify(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Judge a benchmark's reference programs, or play the walkthroughs of its games.
+    """Judge a benchmark's reference programs.
+
+    Of games it plays the walkthroughs.
 
     The exit code is 1 unless the right ones pass and the wrong ones fail.
     """
