@@ -16,15 +16,16 @@ class Adapter:
     def evaluate(self, batch, candidate, capture_traces=False):
         score = OUTPUTS.index(candidate["program"]) / 2
         traces = [{"score": score} for _ in batch] if capture_traces else None
-        return EvaluationBatch(outputs=[candidate["program"]] * len(batch), scores=[score] * len(batch), trajectories=traces)
+        return EvaluationBatch(
+            outputs=[candidate["program"]] * len(batch), scores=[score] * len(batch), trajectories=traces
+        )
 
     def make_reflective_dataset(self, candidate, eval_batch, components_to_update):
         number = OUTPUTS.index(candidate["program"])
         return {"program": [{"Feedback": MESSAGES[number], "Lesson": LESSONS[min(number, 1)]}]}
 
-
-def propose(candidate, reflective_dataset, components_to_update):
-    return {"program": OUTPUTS[min(2, OUTPUTS.index(candidate["program"]) + 1)]}
+    def propose_new_texts(self, candidate, reflective_dataset, components_to_update):
+        return {"program": OUTPUTS[min(2, OUTPUTS.index(candidate["program"]) + 1)]}
 
 
 class Quiet:
@@ -39,7 +40,6 @@ def one(folder):
         {"program": OUTPUTS[0]},
         trainset=[INSTRUCTIONS],
         adapter=Adapter(),
-        custom_candidate_proposer=propose,
         candidate_selection_strategy="current_best",
         stop_callbacks=lambda state: max(state.program_full_scores_val_set) >= 1.0,
         run_dir=str(folder),
