@@ -22,6 +22,7 @@ from afterword.cli.plan import Plan, plan_of, run_fingerprints
 from afterword.cli.roles import roles_of
 from afterword.cli.starting import Changes, JournalChoice
 from afterword.cli.text import counted, plain
+from afterword.core.effects import Effects
 from afterword.core.judging import status_of
 from afterword.core.records import Outcome
 from afterword.errors import BudgetExhausted, Fault, InputError, JournalFault, RunChanged
@@ -145,24 +146,35 @@ async def _all_made(
 
 async def _made(sample: Sample, item: Item, benches: Benches, own: Run) -> Made | Fault | BudgetExhausted:
     """The sample's three trials, or what kept one of them from a verdict."""
-    passed: dict[Condition, bool] = {}
-    scores: dict[Condition, float] = {}
     screen = _Unseen()
-    for condition in CONDITIONS:
-        async with item.loop(benches.of_item(item.task.id, screen, screen.tests_written)) as loop:
+    seed = sample.past.seed
+    used: dict[str, Effects] = {}
+    async with item.loop(benches.of_item(item.task.id, screen, screen.tests_written)) as loop:
+
+        def effects_of(condition: str) -> Effects:
             arm = f"{condition}:{sample.past.arm}:{sample.lesson.trial}"
-            effects = loop.effects(item.task, arm=arm, seed=sample.past.seed, recorder=own.recorder)
-            try:
-                trial = await make_again(sample, condition, item.task, loop.parts, effects)
-            except JournalFault:
-                raise
-            except (Fault, BudgetExhausted) as error:  # here, before the item's task groups wrap it
-                return error
+            used[condition] = loop.effects(item.task, arm=arm, seed=seed, recorder=own.recorder)
+            return used[condition]
+
+        try:
+            trials = await make_again(sample, item.task, loop.parts, effects_of)
+        except JournalFault:
+            raise
+        except (Fault, BudgetExhausted) as error:  # here, before the item's task groups wrap it
+            return error
+    for condition, trial in trials.items():
         status = status_of(trial, None, faulted=False)
-        outcome = Outcome(item.task.id, status, None, trial, (trial,), None, dict(effects.total_usage))
-        await own.finish(outcome, arm=arm, seed=sample.past.seed)
-        passed[condition], scores[condition] = trial.feedback.passed, trial.feedback.score
-    return Made(sample.past.task, sample.lesson.trial, sample.lesson.text, sample.placebo.text, passed, scores)
+        usage = dict(used[condition].total_usage)
+        outcome = Outcome(item.task.id, status, None, trial, (trial,), None, usage)
+        await own.finish(outcome, arm=used[condition].arm, seed=seed)
+    return Made(
+        sample.past.task,
+        sample.lesson.trial,
+        sample.lesson.text,
+        sample.placebo.text,
+        {name: trial.feedback.passed for name, trial in trials.items()},
+        {name: trial.feedback.score for name, trial in trials.items()},
+    )
 
 
 class _Unseen:

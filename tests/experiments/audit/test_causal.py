@@ -10,6 +10,7 @@ from tests.core.doubles import make_effects
 
 from afterword import (
     ActContext,
+    Effects,
     EvaluateContext,
     Feedback,
     InputError,
@@ -63,8 +64,8 @@ def again(sample: Sample, strategy: Strategy = Strategy.REFLEXION) -> tuple[Worl
     agent = Reflexion(world, world, lambda _: "x", strategy=strategy)
 
     async def main() -> list[Trial]:
-        task = Task(sample.past.task, "Do it.")
-        return [await make_again(sample, name, task, agent.parts, make_effects()) for name in CONDITIONS]
+        made = await make_again(sample, Task(sample.past.task, "Do it."), agent.parts, lambda _: make_effects())
+        return [made[name] for name in CONDITIONS]
 
     return world, anyio.run(main)
 
@@ -146,3 +147,29 @@ def test_nothing_made_says_nothing() -> None:
     report = report_of([], 3)
     assert report.passed["with"].value is None
     assert report.contrasts[0].mean_score_gain is None
+
+
+class WrittenFirst(World):
+    """Checks that are written once, before a trial."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prepared: list[str] = []
+
+    async def prepare(self, task: Task, effects: Effects) -> World:
+        self.prepared.append(effects.arm)
+        return World()
+
+
+def test_checks_that_are_written_first_are_written_once_for_all_conditions() -> None:
+    world = WrittenFirst()
+    agent = Reflexion(World(), world, lambda _: "x")
+    sample = Sample(past("half", "Do half.", None), Reflection("Do half.", 1), Reflection("No.", 1), "sort")
+
+    async def main() -> list[bool]:
+        task = Task("half", "Do it.")
+        made = await make_again(sample, task, agent.parts, lambda name: agent.effects(task, arm=name))
+        return [trial.feedback.passed for trial in made.values()]
+
+    assert anyio.run(main) == [True, False, False]
+    assert world.prepared == ["prepared"]

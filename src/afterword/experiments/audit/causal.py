@@ -7,7 +7,7 @@ attempt, the other lessons), and the placebo tells whether any text in that plac
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -25,6 +25,7 @@ from afterword.experiments.statistics import Estimate, tango, wilson
 
 Condition = Literal["with", "without", "placebo"]
 CONDITIONS: tuple[Condition, ...] = get_args(Condition)
+PREPARED = "prepared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +95,34 @@ def _followed(past: PastTask) -> Iterator[Reflection]:
     return (lesson for lesson in _lessons(past) if lesson.trial in shown.get(lesson.trial + 1, ()))
 
 
-async def make_again(sample: Sample, condition: Condition, task: Task, parts: Parts, effects: Effects) -> Trial:
-    """The trial after the lesson, made again under a condition, and judged by the visible checks.
+async def make_again(
+    sample: Sample, task: Task, parts: Parts, effects_of: Callable[[str], Effects]
+) -> dict[Condition, Trial]:
+    """The trial after the lesson, made again under each condition, and judged by the same visible checks.
+
+    `effects_of` gives the effects of a condition, and of `prepared` for checks that have to be written first.
 
     Raises:
         Fault: something other than the agent failed.
         BudgetExhausted: the allowance of the task cannot carry it.
     """
-    evaluator = await prepare(task, parts.evaluator, effects)
-    effects.begin_trial(sample.following.number)
-    await reset(parts.actor, None)
+    evaluator = await prepare(task, parts.evaluator, effects_of(PREPARED))
+    made: dict[Condition, Trial] = {}
+    fresh_state: str | None = None
+    for condition in CONDITIONS:
+        effects = effects_of(condition)
+        effects.begin_trial(sample.following.number)
+        fresh_state = await reset(parts.actor, fresh_state)
+        made[condition] = await _tried(sample, condition, task, replace(parts, evaluator=evaluator), effects)
+    return made
+
+
+async def _tried(sample: Sample, condition: Condition, task: Task, parts: Parts, effects: Effects) -> Trial:
     previous = sample.failed if parts.strategy.shows_last_attempt else None
     lessons = sample.lessons(condition)
     context = ActContext(task, sample.following.number, lessons, previous, effects)
     trajectory = await guard("actor", Trajectory, parts.actor.act, context)
-    feedback = await evaluate(task, trajectory, evaluator, effects)
+    feedback = await evaluate(task, trajectory, parts.evaluator, effects)
     shown = tuple(lesson.trial for lesson in lessons)
     return Trial(context.number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
 
