@@ -121,7 +121,7 @@ def multiply(place, tasks):
             names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
             values = {"unit": "copies.copy", "task": "'copied ' || copies.copy"}
             chosen = ", ".join(values.get(name, f'"{name}"') for name in names)
-            copies = f"SELECT 1 UNION ALL SELECT copy + 1 FROM copies WHERE copy < {tasks - 1}"
+            copies = f"SELECT 1 UNION ALL SELECT copy + 1 FROM copies WHERE copy < {tasks - 1}"  # noqa: S608
             insert = f"INSERT INTO {table} SELECT {chosen} FROM copies, {table} WHERE unit = 0"  # noqa: S608
             connection.execute(f"WITH RECURSIVE copies(copy) AS ({copies}) {insert}")
     connection.close()

@@ -17,7 +17,6 @@ from inspect_ai.model import ChatMessageUser, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, accuracy, scorer
 from inspect_ai.solver import solver
 
-
 FOLDER = tempfile.TemporaryDirectory()  # one for all: it looks back at the log before
 
 
