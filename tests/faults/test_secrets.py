@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Command
 from tests.e2e.tasks import LESSON_1, RIGHT, SAME, fenced, write_task
 from tests.models.server import Http, Served, completion, error, provider
 from tests.postgres import Postgres
@@ -25,27 +23,16 @@ _RUN = re.compile(r"\d{6}-\d{4}-[a-z]+")
 class Told:
     """Runs commands as a user would, and keeps all that they show."""
 
-    def __init__(self, folder: Path, journal: str) -> None:
+    def __init__(self, folder: Path, journal: str, command: Command) -> None:
         self.folder = folder
         self.journal = journal
         self.shown = ""
+        self._command = command
 
     def __call__(self, *arguments: str | Path) -> int:
-        environment = {
-            **os.environ,
-            "OPENAI_API_KEY": IN_ENVIRONMENT,
-            "ANTHROPIC_API_KEY": UNUSED,
-            "AFTERWORD_HOME": str(self.folder / "home"),
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "afterword", *map(str, arguments), "--journal", self.journal],
-            capture_output=True,
-            text=True,
-            env=environment,
-            check=False,
-        )
-        self.shown += done.stdout + done.stderr
-        return done.returncode
+        ran = self._command(*arguments, "--journal", self.journal)
+        self.shown += ran.out + ran.err
+        return ran.code
 
     def look_back(self) -> None:
         """Every command that shows what a journal holds."""
@@ -53,48 +40,54 @@ class Told:
         for command in (["runs"], ["show", run], ["show", run, "double", "--json"], ["export"], ["journal", "check"]):
             assert self(*command) == 0, self.shown
 
-    def everywhere(self) -> bytes:
-        """All files of the folder, and all that was shown."""
-        files = [file for file in self.folder.rglob("*") if file.is_file()]
+    def everywhere(self) -> dict[str, bytes]:
+        """All files of the folder by name, and all that was shown."""
+        files = {file.name: file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
         assert files
-        return self.shown.encode() + b"".join(file.read_bytes() for file in files)
+        return {"screen": self.shown.encode(), **files}
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", IN_ENVIRONMENT)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", UNUSED)
 
 
 def address(served: Served) -> str:
     return served.url.replace("//", f"//somebody:{IN_ADDRESS}@")
 
 
-def echo(served: Served, text: str, keys: tuple[str, ...]) -> Http:
-    """An answer that repeats what the server was sent, and what it may know besides."""
-    return completion(f"{text}\n{served.headers[-1]['authorization']} {IN_ADDRESS} {' '.join(keys)}")
+def echo(served: Served, text: str, key: str) -> Http:
+    """An answer that repeats what the server was sent, or could have been."""
+    return completion(f"{text}\n{served.headers[-1]['authorization']} {IN_ADDRESS} {key}")
 
 
-def assert_nowhere(secrets: tuple[str, ...], found: bytes) -> None:
-    assert [secret for secret in secrets if secret.encode() in found] == []
+def assert_nowhere(secrets: tuple[str, ...], found: dict[str, bytes]) -> None:
+    assert [(name, secret) for name, text in found.items() for secret in secrets if secret.encode() in text] == []
 
 
-@pytest.mark.parametrize("keys", [(IN_ENVIRONMENT,), (IN_ENVIRONMENT, IN_OPTION)])
-def test_keys_of_a_run_that_is_looked_back_at(tmp_path: Path, keys: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("key", [IN_ENVIRONMENT, IN_OPTION])
+def test_keys_of_a_run_that_is_looked_back_at(tmp_path: Path, afterword: Command, key: str) -> None:
     task = write_task(tmp_path / "task")
-    told = Told(tmp_path, str(tmp_path / "journal.sqlite"))
+    told = Told(tmp_path, str(tmp_path / "journal.sqlite"), afterword)
     replies = [fenced(SAME), LESSON_1, fenced(RIGHT)]
 
     def plan(served: Served) -> Http:
-        return echo(served, replies[len(served.bodies) - 1], keys)
+        return echo(served, replies[len(served.bodies) - 1], key)
 
     with provider(plan=plan) as served:
-        options = ("--api-key", IN_OPTION) if IN_OPTION in keys else ()
+        options = ("--api-key", IN_OPTION) if key == IN_OPTION else ()
         where = ("--model", "openai:m", "--base-url", address(served), "--record", tmp_path / "record")
         code = told("run", task, *where, *options)
         assert code == 0, told.shown
     told.look_back()
-    assert b"double(n)" in told.everywhere()
+    assert b"double(n)" in b"".join(told.everywhere().values())
     assert_nowhere(PLANTED, told.everywhere())
 
 
-def test_keys_of_a_run_that_faults_and_is_resumed(tmp_path: Path) -> None:
+def test_keys_of_a_run_that_faults_and_is_resumed(tmp_path: Path, afterword: Command) -> None:
     task = write_task(tmp_path / "task")
-    told = Told(tmp_path, str(tmp_path / "journal.sqlite"))
+    told = Told(tmp_path, str(tmp_path / "journal.sqlite"), afterword)
     refusal = error(401, f"Incorrect API key provided: {IN_OPTION} (or {IN_ENVIRONMENT}) at {IN_ADDRESS}")
     with provider(refusal) as served:
         url = address(served)
@@ -108,11 +101,11 @@ def test_keys_of_a_run_that_faults_and_is_resumed(tmp_path: Path) -> None:
     assert_nowhere(PLANTED, told.everywhere())
 
 
-def test_password_of_the_journals_own_server(tmp_path: Path, postgres: Postgres) -> None:
+def test_password_of_the_journals_own_server(tmp_path: Path, afterword: Command, postgres: Postgres) -> None:
     import psycopg
 
     where = postgres.database()
-    told = Told(tmp_path, where)
+    told = Told(tmp_path, where, afterword)
     with provider(completion(fenced(RIGHT))) as served:
         url = address(served)
         assert told("run", write_task(tmp_path / "task"), "--model", "openai:m", "--base-url", url) == 0, told.shown
@@ -129,4 +122,4 @@ def test_password_of_the_journals_own_server(tmp_path: Path, postgres: Postgres)
         assert tables
         for (table,) in tables:
             rows = connection.execute(f'SELECT t::text FROM afterword."{table}" t').fetchall()  # noqa: S608
-            assert_nowhere((*PLANTED, postgres.password), str(rows).encode())
+            assert_nowhere((*PLANTED, postgres.password), {table: str(rows).encode()})

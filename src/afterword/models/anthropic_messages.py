@@ -190,7 +190,7 @@ class AnthropicMessages:
             )
         blocks = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
         whole = "".join(block for block in blocks if isinstance(block, str))
-        text = cut_at(wire_text(whole), request.stop)
+        text = cut_at(self._endpoint.without_secrets(wire_text(whole)), request.stop)
         answered_by = found.get("model")
         return Reply(
             text=text,

@@ -83,12 +83,16 @@ class Endpoint:
     secrets: tuple[str, ...] = ()
     """To be scrubbed from everything that is quoted."""
 
-    def quote(self, text: str) -> str:
-        """One line of foreign text, cut, and without keys."""
+    def without_secrets(self, text: str) -> str:
+        """The text without the key and the password that the server was sent, should it repeat them."""
         for secret in self.secrets:
             if len(secret) > 3:
                 text = text.replace(secret, "[key]")
-        text = _KEYS.sub("[key]", text)
+        return text
+
+    def quote(self, text: str) -> str:
+        """One line of foreign text, cut, and without keys."""
+        text = _KEYS.sub("[key]", self.without_secrets(text))
         text = "".join(character if character.isprintable() else " " for character in text)
         text = " ".join(text.split())
         return text if len(text) <= _MOST_QUOTED else text[:_MOST_QUOTED] + "…"

@@ -181,7 +181,7 @@ class OpenAIChat:
         text = _text(message.get("content"))
         if text is None:
             raise malformed(self._endpoint, f"expected text, found {type(message.get('content')).__name__}")
-        text = cut_at(wire_text(text), request.stop)
+        text = cut_at(self._endpoint.without_secrets(wire_text(text)), request.stop)
         finish = choice.get("finish_reason")
         refusal = message.get("refusal")
         if finish == "content_filter" or (isinstance(refusal, str) and refusal):
