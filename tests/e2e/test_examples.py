@@ -83,7 +83,7 @@ def test_transcript_is_what_a_run_prints(
     afterword: Command, monkeypatch: pytest.MonkeyPatch, name: str, model: str
 ) -> None:
     monkeypatch.chdir(EXAMPLES)
-    ran = afterword("run", name, "--model", model, "--max-trials", "3")
+    ran = afterword("run", name, "--model", model, "--max-trials", "3", "--no-journal")
     shown = ran.out.replace(f"({_isolation(ran.out)})", "(namespaces)")
     assert shown == (EXAMPLES / name / "transcript.txt").read_text(encoding="utf-8")
 
