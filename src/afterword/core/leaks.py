@@ -100,13 +100,14 @@ def find_leaks(
 ) -> tuple[Leak, ...]:
     """Where text of the held-out checks stood that neither the task nor the `allowed` texts hold."""
     known = [task.instructions, canonical(task.inputs), *map(str, task.inputs.values()), *allowed]
-    sought = _sought(held_out, known)
-    if not sought:
-        return ()
     lessons = ((lesson.trial, "lesson", lesson.text) for trial in trials for lesson in _lessons(trial))
     prompts = ((trial, role, line) for line, (trial, role) in asked.lines.items())
+    places = [(trial, where, _Text(text, _squeeze(text))) for trial, where, text in (*lessons, *prompts)]
+    # All texts at once first: as a rule nothing is found, and thousands of lines need not be looked at one by one.
+    whole = _Text("\n".join(text.plain for _, _, text in places), "\n".join(text.squeezed for _, _, text in places))
+    sought = [needle for needle in _sought(held_out, known) if needle.stands_in(whole)]
     found: dict[tuple[str, str], Leak] = {}
-    for trial, where, text in (*lessons, *prompts):
+    for trial, where, text in places if sought else ():
         for needle in _held_by(text, sought):
             found.setdefault((where, needle), Leak(trial, where, cut(needle, 200)))
             if len(found) == MAX_LEAKS:
@@ -120,32 +121,52 @@ def _lessons(trial: Trial) -> Iterator[Reflection]:
     yield from trial.digests
 
 
-def _sought(held_out: Iterable[str], known: Sequence[str]) -> list[str]:
-    """What would give a held-out check away, the longest first."""
-    shown, squeezed = "\n".join(known), "\n".join(map(_squeeze, known))
-    needles = {text.strip() for text in held_out if len(_squeeze(text)) >= _LEAST_CHARS and not _NUMBERED.match(text)}
-    fresh = [needle for needle in needles if not _stands_in(needle, shown, squeezed)]
-    return sorted(fresh, key=lambda needle: (-len(needle), needle))
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as it is, and without what does not count."""
+
+    plain: str
+    squeezed: str
 
 
-def _held_by(text: str, sought: Sequence[str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """Something that is sought: a name is found as a whole word, all else whatever its spacing and quotation marks."""
+
+    text: _Text
+    name: re.Pattern[str] | None
+
+    def stands_in(self, text: _Text) -> bool:
+        if self.name is not None:
+            return self.text.plain in text.plain and self.name.search(text.plain) is not None
+        return self.text.squeezed in text.squeezed
+
+
+def _sought(held_out: Iterable[str], known: Sequence[str]) -> list[_Needle]:
+    """What would give a held-out check away and is not known, the longest first."""
+    shown = _Text("\n".join(known), "\n".join(map(_squeeze, known)))
+    needles = [_needle(text.strip()) for text in dict.fromkeys(held_out) if not _NUMBERED.match(text)]
+    long = [needle for needle in needles if len(needle.text.squeezed) >= _LEAST_CHARS]
+    return sorted(
+        (needle for needle in long if not needle.stands_in(shown)),
+        key=lambda needle: (-len(needle.text.plain), needle.text.plain),
+    )
+
+
+def _needle(text: str) -> _Needle:
+    name = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") if _NAME.fullmatch(text) else None
+    return _Needle(_Text(text, _squeeze(text)), name)
+
+
+def _held_by(text: _Text, sought: Sequence[_Needle]) -> list[str]:
     """The needles in a text; a part of one that is found as a whole is not found again."""
-    squeezed = _squeeze(text)
-    if len(squeezed) < _LEAST_CHARS:
-        return []
     found: list[str] = []
     for needle in sought:
-        if _stands_in(needle, text, squeezed) and not any(needle in longer for longer in found):
-            found.append(needle)
+        if needle.stands_in(text) and not any(needle.text.plain in longer for longer in found):
+            found.append(needle.text.plain)
     return found
-
-
-def _stands_in(needle: str, text: str, squeezed: str) -> bool:
-    if _NAME.fullmatch(needle):
-        return needle in text and re.search(rf"(?<!\w){re.escape(needle)}(?!\w)", text) is not None
-    return _squeeze(needle) in squeezed
 
 
 def _squeeze(text: str) -> str:
     """Text in which spacing and the kind of quotation marks do not count."""
-    return re.sub(r"\s+", "", text).replace('"', "'")
+    return "".join(text.split()).replace('"', "'")
