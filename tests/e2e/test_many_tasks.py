@@ -104,7 +104,9 @@ def test_the_budget_of_the_run_leaves_tasks_that_a_larger_one_takes_up(tmp_path:
     assert "the calls budget of the run is used up" in ran.err
     more = afterword("resume", "--total-calls", "9", "--json")
     assert {task: one["status"] for task, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
-    assert lines(more.out)["double"]["usage"]["calls"] == 3  # type: ignore[index]
+    usage = lines(more.out)["double"]["usage"]
+    assert isinstance(usage, dict)
+    assert usage["calls"] == 3
     assert more.code == 0
 
 

@@ -170,7 +170,7 @@ def run(
         start = unkept_run(plan, record)
     else:
         choice = JournalChoice(journal, fsync, secrets_of(api_key, base_url))
-        start = new_run(plan, choice, ("afterword", *_without_key(sys.argv[1:])), record)
+        start = new_run(plan, choice, ("afterword", *without_key(sys.argv[1:])), record)
     results = Results(as_json, out)
     conduct(start, results)
     return results.exit_code(require_acceptance=require_acceptance)
@@ -191,7 +191,7 @@ def _stated(of_family: dict[str, OptionValue], family: Family) -> dict[str, Opti
     return stated
 
 
-def _without_key(arguments: list[str]) -> list[str]:
+def without_key(arguments: list[str]) -> list[str]:
     """The command line without the value of --api-key."""
     kept = list(arguments)
     for place, argument in enumerate(arguments):
