@@ -52,7 +52,8 @@ class _Seen:
 
 _GO = re.compile(r"go to (?P<place>.+)\Z")
 _TAKE = re.compile(r"take (?P<thing>.+?) from (?P<place>.+)\Z")
-_PUT = re.compile(r"(?:move (?P<thing>.+?) to|put (?P<thing2>.+?) (?:in/on|into|in|on)) (?P<place>.+)\Z")
+_PUTS = (re.compile(r"move (?P<thing>.+?) to (?P<place>.+)\Z"), re.compile(r"put (?P<thing>.+?) in/on (?P<place>.+)\Z"))
+"""In today's language and in the paper's."""
 _WORK = re.compile(r"(?:clean|heat|cool|slice) (?P<thing>.+?) with (?P<place>.+)\Z")
 _OPEN = re.compile(r"(?:open|close) (?P<place>.+)\Z")
 _USE = re.compile(r"use (?P<thing>.+)\Z")
@@ -98,29 +99,25 @@ def count_hallucinations(steps: Sequence[Step], rule: FailureRule) -> tuple[int,
 
 def _hallucination(action: str, seen: _Seen) -> FailureClass | None:
     """What a refused action got wrong about the world; None when it is only of a wrong form."""
-    if (put := _PUT.match(action)) is not None:
-        return (
-            None
-            if (put["thing"] or put["thing2"]) in seen.held and put["place"] == seen.place
-            else _of_use(put["thing"] or put["thing2"], seen)
-        )
-    if (work := _WORK.match(action)) is not None:
-        return None if work["thing"] in seen.held and work["place"] == seen.place else _of_use(work["thing"], seen)
-    if (take := _TAKE.match(action)) is not None:
-        there = seen.things.get(take["thing"]) == take["place"] and seen.place == take["place"]
-        return None if there else FailureClass.LOCATION
-    if (go := _GO.match(action)) is not None:
-        return None if go["place"] in seen.places or go["place"] == seen.place else FailureClass.LOCATION
-    if (opened := _OPEN.match(action)) is not None:
-        return None if opened["place"] == seen.place else FailureClass.LOCATION
-    if (use := _USE.match(action)) is not None:
-        return None if seen.things.get(use["thing"]) == seen.place else FailureClass.LOCATION
-    return None
+    if (held := _first(action, (*_PUTS, _WORK))) is not None:
+        if held["thing"] not in seen.held:
+            return FailureClass.POSSESSION
+        there = held["place"] == seen.place
+    elif (take := _TAKE.match(action)) is not None:
+        there = seen.place == take["place"] == seen.things.get(take["thing"])
+    elif (go := _GO.match(action)) is not None:
+        there = go["place"] in seen.places
+    elif (opened := _OPEN.match(action)) is not None:
+        there = opened["place"] == seen.place
+    elif (use := _USE.match(action)) is not None:
+        there = seen.place == seen.things.get(use["thing"])
+    else:
+        there = True
+    return None if there else FailureClass.LOCATION
 
 
-def _of_use(thing: str, seen: _Seen) -> FailureClass:
-    """Who does not hold the thing believes to have it; who holds it believes to be elsewhere."""
-    return FailureClass.LOCATION if thing in seen.held else FailureClass.POSSESSION
+def _first(action: str, patterns: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    return next((found for pattern in patterns if (found := pattern.match(action)) is not None), None)
 
 
 def _learn(action: str, answer: str, seen: _Seen) -> None:
@@ -130,10 +127,9 @@ def _learn(action: str, answer: str, seen: _Seen) -> None:
     elif (take := _TAKE.match(action)) is not None:
         seen.held.add(take["thing"])
         seen.things.pop(take["thing"], None)
-    elif (put := _PUT.match(action)) is not None:
-        thing = put["thing"] or put["thing2"]
-        seen.held.discard(thing)
-        seen.things[thing] = put["place"]
+    elif (put := _first(action, _PUTS)) is not None:
+        seen.held.discard(put["thing"])
+        seen.things[put["thing"]] = put["place"]
     for found in _AT.finditer(answer):
         place = found[1] or found[2]
         listed = set(_NAME.findall(answer[found.end() :].split(".")[0]))
