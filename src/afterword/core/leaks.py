@@ -21,7 +21,8 @@ from afterword.core.records import Leak, Reflection, Task, Trial
 from afterword.errors import ComponentFault
 
 MAX_LEAKS = 20
-_MAX_KEPT_CHARS = 4_000_000
+_MAX_KEPT_CHARS = 2_000_000
+"""Of one task; a search through so much takes about a second."""
 _LEAST_CHARS = 10
 """Shorter texts are found everywhere."""
 _NAME = re.compile(r"[\w:.\[\]-]+")
