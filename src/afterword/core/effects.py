@@ -29,6 +29,8 @@ ENVIRONMENT = "environment"
 """The role of a step in a world, which a replay takes again."""
 CLOCK = "clock"
 """The role of a clock reading. Nothing is paid for by one, so a recorder may keep it together with what follows."""
+SHARED = "shared"
+"""The arm under which stands what several arms of an experiment asked alike. No task is worked on in it."""
 
 
 Watch = Callable[[int, str, ChatRequest], None]
@@ -124,6 +126,8 @@ class Effects:
         self.arm = arm
         self.seed = seed
         self.trial = 0
+        self.sample = 0
+        """Which of several attempts within one trial is under way, where an arm makes more than one."""
         self.budget = budget
         self.rules = rules
         """What a person approved of other tasks' lessons: `complete` adds it to what the actor asks of its model."""
@@ -147,6 +151,7 @@ class Effects:
     def begin_trial(self, number: int) -> None:
         """Moves on to a trial, or back to one: usage starts anew, counters go on so that no key comes twice."""
         self.trial = number
+        self.sample = 0
         self.usage = {}
 
     async def effect(self, role: str, request: object, call: Callable[[], Awaitable[T]], kind: type[T]) -> T:
@@ -261,8 +266,12 @@ class Effects:
         return elapsed_s
 
     def random(self, role: str) -> random.Random:
-        """A random source that depends only on the place in the run."""
-        return random.Random(fingerprint(self.task, self.arm, self.seed, self.trial, role))  # noqa: S311
+        """A random source that depends only on the place in the run.
+
+        The arm is no part of it: arms are compared on the same draws, and can share what they ask alike.
+        """
+        place = (self.task, self.seed, self.trial, role, *((self.sample,) if self.sample else ()))
+        return random.Random(fingerprint(*place))  # noqa: S311
 
     def emit(self, event: Event) -> None:
         """Tells an event."""

@@ -38,6 +38,7 @@ class MajorityVote:
         attempts: list[Trajectory] = []
         for number in range(self.samples):
             try:
+                context.effects.sample = number
                 if number:
                     await self._put_back()
                 attempts.append(await self.actor.act(context))
@@ -45,6 +46,7 @@ class MajorityVote:
                 if not attempts:
                     raise
                 break
+        context.effects.sample = 0
         votes = Counter(_alike(attempt.output) for attempt in attempts if attempt.end != "no_output")
         if not votes:
             return attempts[0]

@@ -11,14 +11,13 @@ from typing import TypeVar, cast
 
 import anyio
 
-from afterword.core.effects import fingerprint
+from afterword.core.effects import SHARED, fingerprint
 from afterword.core.messages import Reply
 from afterword.core.protocols import EffectKey, Recorder
 
 T = TypeVar("T")
 
-SHARED = "shared"
-"""The arm under which shared calls stand."""
+__all__ = ["SHARED", "SharedFirstTrial"]
 
 
 class SharedFirstTrial:
