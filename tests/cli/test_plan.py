@@ -17,10 +17,13 @@ from afterword.core.records import Strategy
 from afterword.errors import InputError
 
 KEY = "sk-0123456789abcdef"
+EVERY = {"model:actor", "model:reflector", "model:test_writer", "model:judge"}
 
 
-def plan(**models: object) -> Plan:
-    choice = replace(ModelChoice("openai:m", api_key=KEY), **models)
+CHOICE = ModelChoice("openai:m", api_key=KEY)
+
+
+def plan(choice: ModelChoice = CHOICE) -> Plan:
     settings = Settings(
         choice, Strategy.RETRY, allowance=Allowance(calls=3), data=Path("data"), options={"own_tests": True}
     )
@@ -31,13 +34,13 @@ def test_a_plan_comes_back_from_json_as_it_was_but_for_the_key() -> None:
     text = json.dumps(plan().data())
     assert KEY not in text
     back = plan_of(json.loads(text))
-    assert back == plan(api_key=None)
+    assert back == plan(replace(CHOICE, api_key=None))
     assert back.settings.flag("own_tests") is True
 
 
 def test_the_model_that_the_environment_names_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFTERWORD_MODEL", "openai:named")
-    kept = plan_of(plan(model=None).data())
+    kept = plan_of(plan(replace(CHOICE, model=None)).data())
     monkeypatch.setenv("AFTERWORD_MODEL", "openai:another")
     assert kept.settings.models.model == "openai:named"
 
@@ -50,23 +53,25 @@ def test_what_another_program_started_is_refused() -> None:
 @pytest.mark.parametrize(
     ("changed", "names"),
     [
-        ({"temperature": "0.3"}, {"model:actor"}),
-        ({"reflector_model": "openai:other"}, {"model:reflector"}),
-        ({"price": "1,2"}, {"model:actor", "model:reflector", "model:test_writer", "model:judge"}),
-        ({"api_key": "another"}, set()),
-        ({"timeout_s": 9.0}, set()),
-        ({"base_url": "http://localhost:1/v1"}, {"model:actor", "model:reflector", "model:test_writer", "model:judge"}),
+        (replace(CHOICE, temperature="0.3"), {"model:actor"}),
+        (replace(CHOICE, reflector_model="openai:other"), {"model:reflector"}),
+        (replace(CHOICE, price="1,2"), EVERY),
+        (replace(CHOICE, api_key="another"), set()),
+        (replace(CHOICE, timeout_s=9.0), set()),
+        (replace(CHOICE, base_url="http://localhost:1/v1"), EVERY),
     ],
 )
-def test_fingerprints_say_what_differs(changed: dict[str, object], names: set[str]) -> None:
+def test_fingerprints_say_what_differs(changed: ModelChoice, names: set[str]) -> None:
     family = family_named("programming")
-    before, after = run_fingerprints(plan(), family), run_fingerprints(plan(**changed), family)
+    before, after = run_fingerprints(plan(), family), run_fingerprints(plan(changed), family)
     assert {name for name in before if before[name] != after[name]} == names
 
 
 def test_a_password_in_an_address_is_no_part_of_a_fingerprint() -> None:
     family = family_named("programming")
-    bare, with_password = (plan(base_url=f"http://{user}localhost:1/v1") for user in ("", "me:secret@"))
+    bare, with_password = (
+        plan(replace(CHOICE, base_url=f"http://{user}localhost:1/v1")) for user in ("", "me:secret@")
+    )
     assert run_fingerprints(bare, family) == run_fingerprints(with_password, family)
 
 

@@ -152,6 +152,7 @@ def test_continue_reveals_the_failure_burns_the_checks_and_accepts_nothing(tmp_p
     assert "held_out:test_seven" in trials[0]["failed"]
     assert CANARY in trials[0]["feedback"]
     assert more.code == 0
+    assert "revealed after trial 1; fork at that trial" in afterword("fork", run, "--at", "double:2").complaint
     shown = afterword("resume", run)
     assert "its held-out checks were revealed and are burned" in " ".join(shown.out.split())
 

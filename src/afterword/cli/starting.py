@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -183,6 +183,7 @@ async def forked_run(
                 raise InputError(
                     f"--lesson needs a strategy with lessons, and the run's is {plan.settings.strategy}; leave it out"
                 )
+            _refuse_revealed(at, await journal.notes(name))
             family = family_named(plan.family)
             now = unkept(plan).fingerprints
             run = await journal.fork(name, at, lesson, fingerprints=now)
@@ -224,6 +225,17 @@ async def continued_run(name: str, task: str, choice: JournalChoice, changes: Ch
                 items=only,
                 departures=departures_of(run, run.notes),
                 others_left=concluded < len(start.items),
+            )
+
+
+def _refuse_revealed(at: tuple[str, int], notes: Sequence[Note]) -> None:
+    """What came after held-out checks were revealed rests on them, and a fork has them held out again."""
+    task, trial = at
+    for note in notes:
+        found = _TRIAL.search(note.text)
+        if note.kind == BURNED and note.task == task and found is not None and trial > int(found[1]):
+            raise InputError(
+                f"the held-out checks of {task!r} were revealed after trial {found[1]}; fork at that trial or before it"
             )
 
 
