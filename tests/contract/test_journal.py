@@ -323,6 +323,19 @@ async def test_the_state_of_a_run_is_told(journal: Journal) -> None:
     assert (summary.state, summary.command) == ("finished", ("run", "x"))
 
 
+async def test_odd_texts_are_kept_where_a_column_holds_them(journal: Journal) -> None:
+    run = await journal.start(RunSpec())
+    reply = Reply("x", "stop", Usage(calls=1), "model\0\ud800")
+    assert await Calls().record(run, key(), (), reply) == reply
+    await run.note("kind", "t", "text\0\ud800")
+    (note,) = await journal.notes(run.id)
+    assert note.text == "text\\x00\\ud800"
+    for name in ("\ud800", "a\0"):
+        with pytest.raises(InputError, match="has a name that cannot be kept in a journal"):
+            await Calls().record(run, key(task=name), (), "x")
+    assert await Calls().record(run, key(n=1), (), "goes on") == "goes on"
+
+
 async def test_a_cancelled_call_is_not_kept_and_a_paid_one_is(journal: Journal) -> None:
     run = await journal.start(RunSpec())
     calls = Calls()

@@ -83,6 +83,11 @@ def decode(text: str, kind: type[T]) -> T:
         ) from None
 
 
+def plain_text(text: str) -> str:
+    """Text for a column of its own: what a database cannot hold is written out."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
+
+
 def as_kind(value: object, kind: type[T]) -> T:
     """The value as a record of this kind.
 

@@ -16,7 +16,7 @@ from afterword.core.protocols import EffectKey
 from afterword.errors import ReplayMismatch
 from afterword.journal import tables
 from afterword.journal.difference import first_difference
-from afterword.journal.encoding import decode, encode, name_of
+from afterword.journal.encoding import decode, encode, name_of, plain_text
 from afterword.journal.unit import Place, Stored, Unit
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _usage_columns(result: object) -> dict[str, object]:
         return dict(_NO_USAGE)
     usage = result.usage
     return {
-        "model": result.model,
+        "model": plain_text(result.model),
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,
         "tokens_cached": usage.tokens_cached,

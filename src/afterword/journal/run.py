@@ -11,9 +11,9 @@ from sqlalchemy import Connection, delete, update
 
 from afterword.core.protocols import EventSink, Recorder
 from afterword.core.records import Outcome, Trial
-from afterword.errors import RunChanged
+from afterword.errors import InputError, RunChanged
 from afterword.journal import reading, tables
-from afterword.journal.encoding import encode
+from afterword.journal.encoding import encode, plain_text
 from afterword.journal.events import JournalEvents
 from afterword.journal.recorder import JournalRecorder
 from afterword.journal.records import ForkPoint, Note, RunSpec
@@ -149,6 +149,8 @@ class Run:
         if (number := self._known.get(key)) is not None:
             unit = Unit(key, number, loaded=False)
         else:
+            if plain_text(task) != task:
+                raise InputError(f"the task {task!r} has a name that cannot be kept in a journal; give it another id")
             unit = Unit(key, self._next_unit, loaded=True)
             self._next_unit += 1
             row = {"run": self.number, "unit": unit.number, **key._asdict(), "started": time.time()}
@@ -173,7 +175,7 @@ class Run:
             "at": note.at,
             "kind": note.kind,
             "task": note.task,
-            "text": self.secrets.struck_out_addresses(note.text),
+            "text": plain_text(self.secrets.struck_out_addresses(note.text)),
         }
 
     def draft(self, unit: Unit, trial: Trial) -> None:
@@ -191,7 +193,7 @@ class Run:
             "end": trial.trajectory.end,
             "passed": trial.feedback.passed,
             "score": trial.feedback.score,
-            "reason": trial.feedback.reason,
+            "reason": plain_text(trial.feedback.reason),
             "judged_at": unit.judged_at.get(trial.number, -1),
             "trial": self.secrets.struck_out(encode(trial, Trial)[0]),
         }

@@ -199,6 +199,9 @@ class Writer:
                 group.statement.insert(connection, group.rows)
 
         error = self._attempt(work)[1] if rows or self._is_beat_due() else self._known_fault()
+        if error is not None and self._fault is None:  # a row that cannot be written: none after it may be
+            error = self._database.fault(error)
+            self._fault = str(error)
         _settle([(waiter, None, error) for waiter in waiters])
 
     def _commit_job(self, job: _Job[object]) -> None:
