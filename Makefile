@@ -79,7 +79,7 @@ clean:  ## remove the environment and all caches
 
 .venv/.dev: .venv/.uv $(NEEDS)
 	@echo "installing afterword with what the tests need"
-	@$(INSTALL) --editable '.[anthropic,local,schema,analysis,postgres]' --group dev
+	@$(INSTALL) --editable '.[anthropic,local,schema,analysis,postgres,parquet]' --group dev
 	@touch $@
 
 .venv/.games: .venv/.dev
