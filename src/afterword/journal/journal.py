@@ -194,12 +194,15 @@ class Journal:
         number = await self._find(run)
         after = -1
         while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            for after, summary in piece:
-                if task not in (None, summary.task):
-                    continue
-                read = partial(reading.outcome, run=number, unit=after)
-                if (outcome := await self._writer.do(read)) is not None:
-                    yield summary, outcome
+            units = [unit for unit, summary in piece if task in (None, summary.task)]
+            after = piece[-1][0]
+            if not units:
+                continue
+            span = (units[0], units[-1])
+            came_to = await self._writer.do(partial(reading.outcomes, run=number, span=span))
+            for unit, summary in piece:
+                if task in (None, summary.task) and unit in came_to:
+                    yield summary, came_to[unit]
 
     async def check(self) -> Findings:
         """Reads all of the journal and says what is wrong in it."""

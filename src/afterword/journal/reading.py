@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlalchemy import Connection, Row, case, func, select, tuple_
@@ -246,14 +247,26 @@ def _effect_row(row: Row[tuple[object, ...]]) -> EffectRow:
     )
 
 
+def outcomes(connection: Connection, run: int, span: tuple[int, int]) -> dict[int, Outcome]:
+    """What the finished ones of neighbouring tasks came to, by their numbers; both ends count."""
+    columns, mine = tables.outcomes.c, tables.trials.c
+    texts = connection.execute(
+        select(mine.unit, mine.trial).where(mine.run == run, mine.unit.between(*span)).order_by(mine.unit, mine.number)
+    )
+    trials: dict[int, list[Trial]] = {}
+    for unit, text in texts:
+        trials.setdefault(unit, []).append(decode(text, Trial))
+    rows = connection.execute(
+        select(columns.unit, columns.outcome, columns.best).where(columns.run == run, columns.unit.between(*span))
+    )
+    return {row.unit: _outcome(row.outcome, row.best, trials.get(row.unit, [])) for row in rows}
+
+
 def outcome(connection: Connection, run: int, unit: int) -> Outcome | None:
     """What a task came to, put together from its rows; None if it is not finished."""
-    columns = tables.outcomes.c
-    query = select(columns.outcome, columns.best).where(columns.run == run, columns.unit == unit)
-    if (row := connection.execute(query).first()) is None:
-        return None
-    mine = tables.trials.c
-    texts = connection.execute(select(mine.trial).where(mine.run == run, mine.unit == unit).order_by(mine.number))
-    trials = tuple(decode(text, Trial) for text in texts.scalars())
-    best = next((trial for trial in trials if trial.number == row.best), None)
-    return replace(decode(row.outcome, Outcome), trials=trials, best=best)
+    return outcomes(connection, run, (unit, unit)).get(unit)
+
+
+def _outcome(text: str, best: int | None, trials: Sequence[Trial]) -> Outcome:
+    chosen = next((trial for trial in trials if trial.number == best), None)
+    return replace(decode(text, Outcome), trials=tuple(trials), best=chosen)
