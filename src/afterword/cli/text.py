@@ -7,22 +7,14 @@ reach the screen of a person.
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from afterword.core.plain import plain
 from afterword.core.records import Feedback, Usage
+
+__all__ = ["counted", "findings", "money", "plain", "score", "shortened", "spend"]
 
 _GAP = re.compile(r"^(\S+:) +")
 """What a message leaves between a check's id and an indented line."""
-
-_KEPT = {"\n", "\t"}
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
-
-def plain(text: str) -> str:
-    """The text without control, format and unassigned characters; line ends and tabs stay."""
-    return "".join(
-        c if c in _KEPT or unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
 
 
 def shortened(text: str, characters: int) -> str:
@@ -61,7 +53,9 @@ def spend(usage: Usage) -> str:
 
 
 def score(feedback: Feedback) -> str:
-    """`4/6 checks`, or the score where there are no checks."""
+    """`4/6 checks`; without checks the grade, or passed or failed where there is no grade."""
     if feedback.checks:
         return f"{feedback.checks_passed}/{len(feedback.checks)} checks"
-    return f"score {feedback.score:.2f}"
+    if feedback.graded or 0 < feedback.score < 1:
+        return f"score {feedback.score:.2f}"
+    return "passed" if feedback.passed else "failed"

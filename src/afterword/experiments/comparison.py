@@ -46,8 +46,9 @@ class Spending:
     seconds: Spread
     """Waiting for models."""
     by_role: Mapping[str, Usage]
-    calls_per_solved: float | None
+    tokens_per_solved: float | None
     """None where nothing was solved."""
+    calls_per_solved: float | None
     cost_per_solved_usd: float | None
     seconds_per_solved: float | None
 
@@ -78,6 +79,10 @@ class ArmReport:
     """What the visible evaluator said of the submitted output against the held-out check."""
     judged: int
     """Results that a held-out check judged; the matrix rests on them."""
+    false_positives: Estimate
+    """Share of what its evaluator passed that is wrong; by task, so with several seeds not just that of the counts."""
+    false_negatives: Estimate
+    """Share of what its evaluator failed that is right."""
     by_trial: tuple[Estimate, ...]
     """Share solved with at most 1, 2, … trials."""
     spending: Spending
@@ -98,6 +103,9 @@ class Against:
     paired: Paired
     p_adjusted: float
     """Holm's, over all arms that are compared."""
+    times_tokens: float | None
+    """What it spent on those tasks, as a multiple of the baseline's; None where that is not known or nothing."""
+    times_cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +195,8 @@ def _arm(
         share(rows, lambda row: row.faulted or row.solved),
         matrix,
         matrix.total,
+        share((row for row in sound if row.accepted is not None and row.passed), lambda row: not row.accepted),
+        share((row for row in sound if row.accepted is not None and not row.passed), lambda row: bool(row.accepted)),
         tuple(share(sound, partial(Result.solved_by, trial=n)) for n in range(1, most + 1)),
         _spending(sound),
         curve(_tokens),
@@ -241,6 +251,7 @@ def _spending(rows: Sequence[Result]) -> Spending:
         _spread([_cost(row.spent) for row in rows]),
         _spread([row.spent.seconds for row in rows]),
         roles,
+        total.tokens / solved if solved else None,
         total.calls / solved if solved else None,
         total.cost_usd / solved if solved and total.cost_usd is not None else None,
         total.seconds / solved if solved else None,
@@ -288,11 +299,18 @@ def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -
         both = [(base[row.task, row.seed], row) for row in rows if not row.faulted and (row.task, row.seed) in base]
         first = _scores((one for one, _ in both), lambda row: row.solved)
         second = _scores((other for _, other in both), lambda row: row.solved)
-        found.append((name, len(first), paired(first, second, seed=seed)))
-    adjusted = holm([one.p_value for _, _, one in found])
+        found.append((name, len(first), paired(first, second, seed=seed), both))
+    adjusted = holm([one.p_value for _, _, one, _ in found])
     return tuple(
-        Against(name, baseline, tasks, one, p) for (name, tasks, one), p in zip(found, adjusted, strict=True)
-    )  # fmt: skip
+        Against(name, baseline, tasks, one, p, _times(both, _tokens), _times(both, _cost))
+        for (name, tasks, one, both), p in zip(found, adjusted, strict=True)
+    )
+
+
+def _times(pairs: Sequence[tuple[Result, Result]], of: Measure) -> float | None:
+    """What the second ones spent, as a multiple of the first ones'."""
+    spent = [of(sum((pair[place].spent for pair in pairs), Usage())) for place in (0, 1)]
+    return None if spent[0] is None or spent[1] is None or spent[0] <= 0 else spent[1] / spent[0]
 
 
 def _caveats(

@@ -4,7 +4,7 @@ from afterword.journal.database import DEFAULT_NAME, default_place
 from afterword.journal.journal import Journal, open_journal
 from afterword.journal.maintenance import Findings, Sizes, compact_journal
 from afterword.journal.positional import PositionalRecorder, RecordedRow
-from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
+from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.run import Run
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Findings",
     "ForkPoint",
     "Journal",
+    "ModelUse",
     "Note",
     "PositionalRecorder",
     "RecordedRow",

@@ -28,7 +28,7 @@ from afterword.journal.database import Database, open_database
 from afterword.journal.ids import new_id
 from afterword.journal.lease import Holder, holder_of, myself
 from afterword.journal.maintenance import Findings
-from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
+from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.run import Opened, Run
 from afterword.journal.secrets import Secrets, secrets_of_environment
 from afterword.journal.statements import Statements
@@ -150,6 +150,11 @@ class Journal:
         """What a run was started with."""
         number = await self._find(run)
         return await self._writer.do(lambda connection: reading.spec_of(connection, number)[1])
+
+    async def models(self, run: str | None) -> tuple[ModelUse, ...]:
+        """Which models were asked in which roles, and what was paid for them."""
+        number = await self._find(run)
+        return await self._writer.do(lambda connection: reading.model_uses(connection, number))
 
     async def notes(self, run: str | None) -> tuple[Note, ...]:
         """The notes of a run, oldest first."""

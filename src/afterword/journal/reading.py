@@ -13,7 +13,7 @@ from afterword.errors import InputError
 from afterword.journal import tables
 from afterword.journal.encoding import decode
 from afterword.journal.lease import holder_of
-from afterword.journal.records import EffectRow, ForkPoint, Note, RunSpec, RunSummary, TaskSummary, TrialRow
+from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.unit import UnitKey
 
 PIECE = 200
@@ -108,6 +108,7 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         usage=usage_of(connection, run),
         fork=_fork(row.fork),
         holder=str(holder) if at_work else None,
+        version=row.version,
     )
 
 
@@ -143,6 +144,22 @@ def usage_of(connection: Connection, run: int) -> Usage:
     columns = tables.effects.c
     query = select(*_sums()).where(columns.run == run, columns.model.is_not(None))  # type: ignore[call-overload]
     return _usage(tuple(connection.execute(query).one()))
+
+
+def model_uses(connection: Connection, run: int) -> tuple[ModelUse, ...]:
+    """Which models were asked in which roles, in trials that were started again too."""
+    columns = tables.effects.c
+    rows = connection.execute(
+        select(columns.role, columns.model, *_sums())
+        .where(columns.run == run, columns.model.is_not(None))
+        .group_by(columns.role, columns.model)
+    )
+    uses: dict[tuple[str, str], Usage] = {}
+    for row in rows:
+        role, model, *sums = tuple(row)
+        key = (role.partition(":")[0], model)  # a call that arms share has its fingerprint after the role
+        uses[key] = uses.get(key, Usage()) + _usage(tuple(sums))
+    return tuple(ModelUse(*key, usage) for key, usage in sorted(uses.items()))
 
 
 def task_summaries(connection: Connection, run: int, after: int, most: int = PIECE) -> list[tuple[int, TaskSummary]]:

@@ -52,6 +52,18 @@ class RunSummary:
     fork: ForkPoint | None = None
     holder: str | None = None
     """Which process is at work on it."""
+    version: str = ""
+    """Of this program, when the run was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What one model was paid for in one role; what several arms share counts once."""
+
+    role: str
+    model: str
+    """The provider's own name of it."""
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
