@@ -13,6 +13,7 @@ from afterword.cli import options
 from afterword.cli.looking_back import existing_journal, moment, print_json, run_json, spend
 from afterword.cli.result import trial_json
 from afterword.cli.runs import print_run
+from afterword.cli.steps import step_lines
 from afterword.cli.text import counted, findings, plain, score, shortened
 from afterword.core.records import Outcome, Reflection, Trial, Usage
 from afterword.errors import InputError
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _LONGEST = 200
 """Lines of an output or a difference that are shown."""
 
+_STEP_STYLES = {"thought": "dim italic", "action": "bold", "observation": "default", "mark": "dim"}
+
 TaskName = Annotated[str | None, typer.Argument(help="A task of it.", metavar="[TASK]")]
 
 
@@ -36,7 +39,7 @@ def show(
 ) -> int:
     """Show what became of a run's tasks.
 
-    Or the trials of one task: feedback, lessons, what changed in the output.
+    Or the trials of one task: steps, feedback, lessons, what changed in the output.
     """
     anyio.run(_show, run, task, journal, as_json)
     return 0
@@ -47,7 +50,7 @@ async def _show(run: str, task: str | None, where: str | None, as_json: bool) ->
 
     async with existing_journal(where) as journal:
         summary = await journal.summary(run)
-        tasks = [found async for found in journal.tasks(run) if found.task == task] if task is not None else []
+        tasks = [found async for found in journal.tasks(run, task=task)] if task is not None else []
         if task is not None and not tasks:
             raise InputError(f"run {summary.id} has no task {task!r}; afterword show {summary.id} lists those it has")
         if as_json:
@@ -76,23 +79,22 @@ async def _show(run: str, task: str | None, where: str | None, as_json: bool) ->
 
 async def _show_json(journal: Journal, run: str, task: str | None) -> None:
     print_json(run_json(await journal.summary(run)))
-    async for found in journal.tasks(run):
-        if task in (None, found.task):
-            print_json(
-                {
-                    "task": found.task,
-                    "arm": found.arm,
-                    "seed": found.seed,
-                    "status": found.status,
-                    "best_score": found.best_score,
-                    "trials": [
-                        trial_json(trial.trial)
-                        async for trial in journal.trials(run, task=found.task)
-                        if (trial.arm, trial.seed) == (found.arm, found.seed)
-                    ],
-                    "usage": asdict(found.usage),
-                }
-            )
+    async for found in journal.tasks(run, task=task):
+        print_json(
+            {
+                "task": found.task,
+                "arm": found.arm,
+                "seed": found.seed,
+                "status": found.status,
+                "best_score": found.best_score,
+                "trials": [
+                    trial_json(trial.trial)
+                    async for trial in journal.trials(run, task=found.task)
+                    if (trial.arm, trial.seed) == (found.arm, found.seed)
+                ],
+                "usage": asdict(found.usage),
+            }
+        )
 
 
 def _print_task(console: Console, task: TaskSummary) -> None:
@@ -102,7 +104,8 @@ def _print_task(console: Console, task: TaskSummary) -> None:
     line.append(f"{(task.status or 'unfinished').replace('_', ' '):<11}", style=_colour(task.status))
     line.append(shortened(task.task, 60))
     where = ", ".join(filter(None, (task.arm, f"seed {task.seed}" if task.seed else "")))
-    best = "" if task.best_score is None else f", best score {task.best_score:.2f}"
+    # A verdict that is no grade scores 0 or 1, which the status says better.
+    best = f", best score {task.best_score:.2f}" if task.best_score is not None and 0 < task.best_score < 1 else ""
     line.append(f"  {counted(task.trials, 'trial')}{best}, {spend(task.usage)}  {shortened(where, 60)}", style="dim")
     console.print(line, highlight=False, soft_wrap=True)
 
@@ -130,10 +133,14 @@ def _print_trial(console: Console, row: TrialRow, before: TrialRow | None) -> No
     shown = ", ".join(str(number) for number in trial.lessons_shown)
     _say(console, f"\ntrial {trial.number}{f', with the lessons of trials {shown}' if shown else ''}", "bold")
     mark, style = ("✓", "green") if feedback.passed else ("✗", "red")
-    _say(console, f"{mark} {score(feedback)}  {feedback.reason}  ({feedback.trust})", style)
+    told = score(feedback)
+    reason = "" if feedback.reason in ("", told) else f"  {feedback.reason}"
+    _say(console, f"{mark} {told}{reason}  ({feedback.trust})", style)
     for line in findings(feedback)[:_LONGEST] if not feedback.passed else ():
         _say(console, f"    {line}", "dim")
     if row.complete:
+        for part, line in step_lines(trial.trajectory.steps):
+            _say(console, f"  {line}", _STEP_STYLES[part])
         _print_output(console, trial, before.trial if before is not None else None)
     else:
         _say(console, "  the task has not ended: its output is among the recorded calls (afterword export)", "dim")
@@ -165,7 +172,7 @@ def _print_output(console: Console, trial: Trial, before: Trial | None) -> None:
         names = (f"output of trial {before.number}", f"output of trial {trial.number}")
         lines = list(difflib.unified_diff(old, new, *names, lineterm=""))
         styles = {"+": "green", "-": "red", "@": "magenta"}
-        if not lines:
+        if not lines and new:
             _say(console, f"    the same output as in trial {before.number}", "yellow")
     for line in lines[:_LONGEST]:
         _say(console, f"    {line}", styles.get(line[:1], "default"))

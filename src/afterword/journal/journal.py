@@ -161,13 +161,13 @@ class Journal:
         number = await self._find(run)
         return await self._writer.do(lambda connection: reading.notes_of(connection, number))
 
-    async def tasks(self, run: str | None) -> AsyncIterator[TaskSummary]:
-        """The tasks of a run, in the order in which they were begun."""
+    async def tasks(self, run: str | None, *, task: str | None = None) -> AsyncIterator[TaskSummary]:
+        """The tasks of a run, or its arms and seeds of one task, in the order in which they were begun."""
         number = await self._find(run)
         after = -1
-        while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            for place, task in piece:
-                yield task
+        while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after, task=task)):
+            for place, found in piece:
+                yield found
                 after = place
 
     async def trials(self, run: str | None, *, task: str | None = None) -> AsyncIterator[TrialRow]:
@@ -195,18 +195,15 @@ class Journal:
                     after = place
 
     async def outcomes(self, run: str | None, *, task: str | None = None) -> AsyncIterator[tuple[TaskSummary, Outcome]]:
-        """What the finished tasks of a run, or one of them, came to."""
+        """What the finished tasks of a run, or its arms and seeds of one task, came to."""
         number = await self._find(run)
         after = -1
-        while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after)):
-            units = [unit for unit, summary in piece if task in (None, summary.task)]
-            after = piece[-1][0]
-            if not units:
-                continue
-            span = (units[0], units[-1])
-            came_to = await self._writer.do(partial(reading.outcomes, run=number, span=span))
+        while piece := await self._writer.do(partial(reading.task_summaries, run=number, after=after, task=task)):
+            units = [unit for unit, _ in piece]
+            after = units[-1]
+            came_to = await self._writer.do(partial(reading.outcomes, run=number, units=units))
             for unit, summary in piece:
-                if task in (None, summary.task) and unit in came_to:
+                if unit in came_to:
                     yield summary, came_to[unit]
 
     async def check(self) -> Findings:

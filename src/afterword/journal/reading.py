@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import Connection, Row, case, func, select, tuple_
+from sqlalchemy import Connection, Row, case, func, select, true, tuple_
 
 from afterword.core.records import Outcome, Trial, Usage
 from afterword.errors import InputError
@@ -162,24 +162,27 @@ def model_uses(connection: Connection, run: int) -> tuple[ModelUse, ...]:
     return tuple(ModelUse(*key, usage) for key, usage in sorted(uses.items()))
 
 
-def task_summaries(connection: Connection, run: int, after: int, most: int = PIECE) -> list[tuple[int, TaskSummary]]:
-    """The next tasks of a run, with their numbers."""
+def task_summaries(
+    connection: Connection, run: int, after: int, task: str | None = None
+) -> list[tuple[int, TaskSummary]]:
+    """The next tasks of a run, or those of one name, with their numbers."""
     tasks, trials, outcomes, effects = tables.tasks, tables.trials, tables.outcomes, tables.effects
+    named = tasks.c.task == task if task is not None else true()
     rows = connection.execute(
         select(tasks.c.unit, tasks.c.task, tasks.c.arm, tasks.c.seed, outcomes.c.status)
         .outerjoin(outcomes, (outcomes.c.run == tasks.c.run) & (outcomes.c.unit == tasks.c.unit))
-        .where(tasks.c.run == run, tasks.c.unit > after)
+        .where(tasks.c.run == run, tasks.c.unit > after, named)
         .order_by(tasks.c.unit)
-        .limit(most)
+        .limit(PIECE)
     ).all()
     if not rows:
         return []
-    span = (rows[0].unit, rows[-1].unit)
+    units = [row.unit for row in rows]
     judged = {
         unit: (count, best)
         for unit, count, best in connection.execute(
             select(trials.c.unit, func.count(), func.max(trials.c.score))
-            .where(trials.c.run == run, trials.c.unit.between(*span))
+            .where(trials.c.run == run, trials.c.unit.in_(units))
             .group_by(trials.c.unit)
         )
     }
@@ -187,7 +190,7 @@ def task_summaries(connection: Connection, run: int, after: int, most: int = PIE
         row[0]: _usage(tuple(row[1:]))
         for row in connection.execute(
             select(effects.c.unit, *_sums())
-            .where(effects.c.run == run, effects.c.unit.between(*span), effects.c.model.is_not(None))
+            .where(effects.c.run == run, effects.c.unit.in_(units), effects.c.model.is_not(None))
             .group_by(effects.c.unit)
         )
     }
@@ -264,24 +267,24 @@ def _effect_row(row: Row[tuple[object, ...]]) -> EffectRow:
     )
 
 
-def outcomes(connection: Connection, run: int, span: tuple[int, int]) -> dict[int, Outcome]:
-    """What the finished ones of neighbouring tasks came to, by their numbers; both ends count."""
+def outcomes(connection: Connection, run: int, units: Sequence[int]) -> dict[int, Outcome]:
+    """What the finished ones of some tasks came to, by their numbers."""
     columns, mine = tables.outcomes.c, tables.trials.c
     texts = connection.execute(
-        select(mine.unit, mine.trial).where(mine.run == run, mine.unit.between(*span)).order_by(mine.unit, mine.number)
+        select(mine.unit, mine.trial).where(mine.run == run, mine.unit.in_(units)).order_by(mine.unit, mine.number)
     )
     trials: dict[int, list[Trial]] = {}
     for unit, text in texts:
         trials.setdefault(unit, []).append(decode(text, Trial))
     rows = connection.execute(
-        select(columns.unit, columns.outcome, columns.best).where(columns.run == run, columns.unit.between(*span))
+        select(columns.unit, columns.outcome, columns.best).where(columns.run == run, columns.unit.in_(units))
     )
     return {row.unit: _outcome(row.outcome, row.best, trials.get(row.unit, [])) for row in rows}
 
 
 def outcome(connection: Connection, run: int, unit: int) -> Outcome | None:
     """What a task came to, put together from its rows; None if it is not finished."""
-    return outcomes(connection, run, (unit, unit)).get(unit)
+    return outcomes(connection, run, [unit]).get(unit)
 
 
 def _outcome(text: str, best: int | None, trials: Sequence[Trial]) -> Outcome:
