@@ -124,10 +124,3 @@ def test_judges_end_when_the_main_process_is_killed(tmp_path: Path) -> None:
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not runs(pid)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
