@@ -1,4 +1,4 @@
-from afterword.cli.text import counted, findings, money, plain, shortened
+from afterword.cli.text import counted, findings, money, plain, score, shortened
 from afterword.core.records import CheckResult, Feedback
 
 
@@ -45,3 +45,13 @@ def test_message_is_told_without_what_stands_beside_it() -> None:
     ]
     assert lines("no_output", "The reply was empty.") == ["The reply was empty."]
     assert lines("failed", "") == []
+
+
+def test_a_verdict_without_grade_or_checks_is_a_word() -> None:
+    assert score(Feedback(False, 0.0, "exact")) == "failed"
+    assert score(Feedback(True, 1.0, "exact")) == "passed"
+    assert score(Feedback(False, 0.0, "exact", graded=True)) == "score 0.00"
+    assert score(Feedback(False, 0.25, "exact")) == "score 0.25"
+    assert (
+        score(Feedback(False, 0.5, "exact", checks=(CheckResult("a", True), CheckResult("b", False)))) == "1/2 checks"
+    )

@@ -102,6 +102,23 @@ def test_doctor_as_an_object(afterword: Command, monkeypatch: pytest.MonkeyPatch
     assert local["state"] == "missing"
 
 
+def test_doctor_tells_what_games_and_databases_need(
+    afterword: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    needs = afterword("doctor", "--json").told["needs"]
+    assert isinstance(needs, dict)
+    assert list(needs) == ["alfworld", "textworld-express", "java", "postgresql"]
+    for name, told in needs.items():
+        assert bool(told["version"]) != bool(told["why_not"]), name
+    old = tmp_path / "java"
+    old.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "java         TextWorld Express needs Java 17 or newer, found 11.0.2" in afterword("doctor").out
+    old.write_text("no program")
+    assert "Java 17 or newer, and" in afterword("doctor").out
+
+
 def test_install_without_a_network_is_a_fault_in_one_line(
     tmp_path: Path, afterword: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

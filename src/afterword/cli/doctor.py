@@ -40,7 +40,7 @@ def doctor(
 ) -> int:
     """Show what works here.
 
-    Isolation levels, models and keys found, the local model, languages, extras.
+    Isolation levels, models and keys found, the local model, languages, extras, what games and PostgreSQL need.
     """
     from afterword.models.inventory import availability
     from afterword.sandbox import probe
@@ -49,6 +49,7 @@ def doctor(
     models = availability()
     languages = _languages()
     extras = {extra: _installed(distribution) for extra, distribution in EXTRAS.items()}
+    needs = _needs()
     if as_json:
         told = {
             "version": __version__,
@@ -60,10 +61,11 @@ def doctor(
             "local_model": {"path": str(models.weights_path), "state": models.weights},
             "languages": languages,
             "extras": extras,
+            "needs": needs,
         }
         sys.stdout.write(json.dumps(told) + "\n")
         return 0
-    sys.stdout.write("\n".join(_report(levels, models, languages, extras)) + "\n")
+    sys.stdout.write("\n".join(_report(levels, models, languages, extras, needs)) + "\n")
     return 0
 
 
@@ -72,6 +74,7 @@ def _report(
     models: Availability,
     languages: Mapping[str, Mapping[str, str]],
     extras: Mapping[str, bool],
+    needs: Mapping[str, Mapping[str, str]],
 ) -> list[str]:
     """The lines for a person."""
     from afterword.sandbox import STRONG
@@ -92,16 +95,21 @@ def _report(
     lines.append(_line(models.local, "local model", _local(models.weights, "xllamacpp" in models.packages)))
     lines.append(f"    {'':<13}{models.weights_path}")
     lines += ["", "languages"]
-    lines += [_line(not told["why_not"], name, told["why_not"] or told["version"]) for name, told in languages.items()]
+    lines += _found(languages)
     lines += ["", "extras"]
     lines += [
         _line(there, extra, "" if there else f"pip install 'afterword[{extra}]'") for extra, there in extras.items()
     ]
+    lines += ["", "games and databases", *_found(needs)]
     return lines
 
 
+def _found(tools: Mapping[str, Mapping[str, str]]) -> list[str]:
+    return [_line(not told["why_not"], name, told["why_not"] or told["version"]) for name, told in tools.items()]
+
+
 def _line(works: bool, name: str, remark: str) -> str:
-    return f"  {'✓' if works else '✗'} {name:<13}{remark}".rstrip()
+    return f"  {'✓' if works else '✗'} {name:<12} {remark}".rstrip()
 
 
 def _caution(strong: bool) -> str:
@@ -122,12 +130,44 @@ def _languages() -> dict[str, dict[str, str]]:
     return found
 
 
-def _installed(distribution: str) -> bool:
+def _needs() -> dict[str, dict[str, str]]:
+    """What single games and the journal in PostgreSQL need: the version, or why it does not work."""
+    from afterword.families.decision.worlds.textworld_express import find_java
+
+    java = find_java()
+    games = {game: _version(game) for game in ("alfworld", "textworld-express")}
+    missing = "not installed; run: pip install 'afterword[games]'"
+    found = {game: {"version": version, "why_not": "" if version else missing} for game, version in games.items()}
+    return {
+        **found,
+        "java": {"version": java.version, "why_not": java.problem},
+        "postgresql": _postgresql(),
+    }
+
+
+def _postgresql() -> dict[str, str]:
+    """The binding is more than its package: it needs a library of PostgreSQL too, and only loading it shows that."""
+    version = _version("psycopg")
+    if not version:
+        return {"version": "", "why_not": "not installed; run: pip install 'afterword[postgres]'"}
     try:
-        metadata.version(distribution)
+        import psycopg
+    except ImportError as error:
+        why = str(error).strip().splitlines() or ["it cannot be loaded"]
+        return {"version": "", "why_not": f"psycopg {version} cannot be loaded: {why[0]}"}
+    return {"version": f"psycopg {version}, {psycopg.pq.__impl__} binding", "why_not": ""}
+
+
+def _installed(distribution: str) -> bool:
+    return bool(_version(distribution))
+
+
+def _version(distribution: str) -> str:
+    """Empty where it is not installed."""
+    try:
+        return metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return ""
 
 
 def _local(weights: str, engine: bool) -> str:

@@ -103,7 +103,7 @@ class ChildWorld:
     async def _start(self) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
         self._child = await anyio.open_process(
-            [sys.executable, "-m", self._module],
+            [sys.executable, "-m", self._module, str(os.getpid())],
             stderr=self._log,
             start_new_session=True,  # an interrupt of the terminal is the parent's affair
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import shutil
 import subprocess
+from dataclasses import dataclass
 
 from afterword.errors import InputError
 from afterword.families.decision.worlds.child import ChildWorld
@@ -34,13 +35,33 @@ def express_world(game: str, seed: int = 0, *, fold: str = "train", params: str 
     return ChildWorld(_CHILD, settings, name=f"{game} (seed {seed})", package="textworld-express")
 
 
-def java_problem() -> str:
-    """Why the games cannot be played here for want of Java; empty when they can."""
+@dataclass(frozen=True, slots=True)
+class Java:
+    """The Java that is found here: its version, or why the games cannot be played with it."""
+
+    version: str = ""
+    problem: str = ""
+
+
+def find_java() -> Java:
+    """The Java runtime on the path, asked for its version."""
     java = shutil.which("java")
     if java is None:
-        return f"TextWorld Express needs Java {JAVA} or newer, and there is none; install a Java runtime"
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        return Java(problem=f"TextWorld Express needs Java {JAVA} or newer, and there is none; install a Java runtime")
+    try:
+        said = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Java(problem=f"TextWorld Express needs Java {JAVA} or newer, and {java} does not run: {error}")
     words = said.stderr.replace('"', " ").split()
     version = next((word for word in words if word[0].isdigit()), "0")
-    major = int(version.split(".")[0]) if version.split(".")[0].isdigit() else 0
-    return "" if major >= JAVA else f"TextWorld Express needs Java {JAVA} or newer, found {version}"
+    major = int(version.split(".")[0]) if version.split(".")[0].isdecimal() else 0
+    if major < JAVA:
+        return Java(problem=f"TextWorld Express needs Java {JAVA} or newer, found {version}")
+    return Java(version)
+
+
+def java_problem() -> str:
+    """Why the games cannot be played here for want of Java; empty when they can."""
+    return find_java().problem
