@@ -5,6 +5,7 @@ Apart from the commands, so that `run`, `resume`, `fork` and `demo` put a loop t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,18 +17,22 @@ import anyio
 from afterword.cli.ask import AskingReflector, read_line
 from afterword.cli.departures import Departure, GivenLesson, RevealedChecks
 from afterword.cli.families import MakeReflector, Settings
-from afterword.cli.roles import Roles
+from afterword.cli.roles import SELF_JUDGE, Roles
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
-from afterword.core.protocols import Actor, Evaluator, Memory, Model, Reflector
+from afterword.core.protocols import Actor, Evaluator, Memory, Model, Preparable, Reflector
 from afterword.core.reflexion import Reflexion
 from afterword.core.stopping import Plateau
-from afterword.errors import UnknownPrice
+from afterword.errors import InputError, UnknownPrice
+from afterword.experiments.arm_parts import Blind
+from afterword.experiments.arms import arm_named
 from afterword.experiments.lessons.rules import open_rule_book
 from afterword.experiments.limits import RunBudget, RunModel
+from afterword.experiments.self_judging import self_judge
 from afterword.experiments.shared import Shared
 from afterword.memories import MemoryKind, make_memory
 from afterword.models.opening import Models, split_name
+from afterword.models.scripted import ScriptedModel
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -72,7 +77,8 @@ class Benches:
         self.roles = roles
         self.limits = limits
         self.shared = shared
-        self.warnings: list[str] = [roles.warning] if roles.warning else []
+        self.arm = arm_named(settings.arm or settings.strategy)
+        self.warnings: list[str] = [roles.warning] if roles.warning and self.arm.samples else []
         self.rules = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
         self._models = models
         self._used = used or {}
@@ -95,20 +101,21 @@ class Benches:
             ModelFault: there is no key, or the local server does not start.
         """
         for role in ("actor", *(("reflector",) if self.settings.strategy.reflects else ())):
-            if not self._is_by_task(role):
+            if not self.is_by_task(role):
                 await self.model(role, "")
 
-    def _is_by_task(self, role: str) -> bool:
+    def is_by_task(self, role: str) -> bool:
+        """Whether the role is played by a script with replies for each task."""
         name = self.roles.named(role).name
         return split_name(name)[0] == "scripted" and self._models.script(name).is_by_task
 
     async def model(self, role: str, task_id: str) -> Model:
         """The model of a role, opened once; where a script is by task, once for the task."""
         played = self.roles.named(role)
-        if self._is_by_task(role):
-            used = self._used.get((role, task_id), ())
-            return await self._models.open(played.name, options=played.options, role=role, task=task_id, used=used)
-        model = await self.shared.get(("model", role), partial(self._opened, role))
+        if self.is_by_task(role):
+            return await self._models.open(played.name, options=played.options, role=_played_as(role), task=task_id)
+        key = ("model", _played_as(role), played.name, played.options)  # arms with the same model share it
+        model = await self.shared.get(key, partial(self._opened, role))
         allowances = (self.settings.allowance, self.limits.budget.allowance)
         if model.price is None and any(allowance.cost_usd is not None for allowance in allowances):
             raise UnknownPrice(model.name)
@@ -116,9 +123,9 @@ class Benches:
 
     @asynccontextmanager
     async def _opened(self, role: str) -> AsyncIterator[Model]:
-        played = self.roles.named(role)
-        used = [request for (of_role, _), requests in self._used.items() if of_role == role for request in requests]
-        yield await self._models.open(played.name, options=played.options, role=role, used=used)
+        played, as_role = self.roles.named(role), _played_as(role)
+        used = [request for (of_role, _), requests in self._used.items() if of_role == as_role for request in requests]
+        yield await self._models.open(played.name, options=played.options, role=as_role, used=used)
 
     def warn(self, text: str) -> None:
         """Keeps a warning, once."""
@@ -145,6 +152,8 @@ class ItemBench:
         self._written = written
         self._departure = departure
         self._models: dict[str, RunModel] = {}
+        self._scripts: dict[str, ScriptedModel] = {}
+        self._answered: Counter[str] = Counter()
 
     @property
     def refused(self) -> bool:
@@ -156,8 +165,21 @@ class ItemBench:
         if role not in self._models:
             limits = self._benches.limits
             model = await self._benches.model(role, self._task_id)
+            if isinstance(model, ScriptedModel) and self._benches.is_by_task(role):
+                self._scripts[role] = model
+                model.skip(self._answered[role])
             self._models[role] = RunModel(model, limits.budget, limits.model_calls)
         return self._models[role]
+
+    def answered(self, path: str) -> None:
+        """Told that a role has a reply that its model was not asked for: a script by task goes on behind it."""
+        before, _, role = path.rpartition("/")
+        if role == "judge" and before == "evaluator" and self._benches.arm.judges_itself:
+            role = SELF_JUDGE
+        if role in self._scripts:
+            self._scripts[role].skip()
+        else:
+            self._answered[role] += 1
 
     def temperature(self, role: str) -> float | None:
         """How the model of a role is sampled."""
@@ -194,19 +216,22 @@ class ItemBench:
         memory: int,
     ) -> Reflexion:
         """The loop with these parts and all that the settings say of it."""
-        settings = self.settings
+        settings, arm = self.settings, self._benches.arm
         lessons: Reflector | None = None
-        most = settings.max_trials
+        most = 1 if arm.one_trial else settings.max_trials
+        if held_out is None and not arm.sees_evaluator and not isinstance(evaluator, Preparable):
+            held_out = evaluator  # it does not flow back in this arm
+        evaluator = await self._in_loop(evaluator, held_out)
         if (revealed := self._departure.revealed) and held_out is not None:
             evaluator, held_out, most = RevealedChecks(evaluator, held_out, revealed), None, revealed + 1
         if settings.strategy.reflects:
-            lessons = reflector(await self.model("reflector"), self.temperature("reflector"))
+            lessons = arm.reflector(reflector(await self.model("reflector"), self.temperature("reflector")))
             if settings.ask:
                 lessons = AskingReflector(lessons, self._screen.draft, read_line)
             if self._departure.lesson_of:
                 lessons = GivenLesson(lessons, self._departure.lesson_of, self._departure.lesson)
         return Reflexion(
-            actor,
+            arm.actor(actor, settings.max_trials),
             evaluator,
             lessons,
             strategy=settings.strategy,
@@ -214,14 +239,35 @@ class ItemBench:
             max_trials=most,
             allowance=settings.allowance,
             stop=_plateau(settings),
+            stop_when_passed=arm.stop_when_passed,
+            stop_on_repetition=arm.stop_on_repetition,
             held_out=held_out,
             rules=self._benches.rules,
         )
+
+    async def _in_loop(self, evaluator: Evaluator, held_out: Evaluator | None) -> Evaluator:
+        """What the loop goes by in this arm."""
+        arm = self._benches.arm
+        if not arm.judges_itself:
+            within = arm.evaluator(evaluator)
+        else:
+            within = self_judge(await self.model(SELF_JUDGE), self.temperature(SELF_JUDGE))
+        if held_out is None and (arm.judges_itself or isinstance(within, Blind)):
+            raise InputError(
+                f"the arm {arm.name!r} is not told whether an attempt is right, and in task {self._task_id!r} nothing "
+                "but a model's own tests could tell what came of it; add held-out checks"
+            )
+        return within
 
     async def _memory(self, size: int) -> Memory:
         kind, reflects = self.settings.memory_kind, self.settings.strategy.reflects
         model = await self.model("memory") if kind.asks_a_model and reflects else None
         return make_memory(kind if reflects else MemoryKind.WINDOW, size, model)
+
+
+def _played_as(role: str) -> str:
+    """The role by which a script or a recording knows it."""
+    return "judge" if role == SELF_JUDGE else role
 
 
 def _plateau(settings: Settings) -> tuple[Plateau, ...]:

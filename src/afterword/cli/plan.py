@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from afterword._version import __version__
+from afterword.cli.cases import ArmPlan, Case, cases_of
 from afterword.cli.families import Family, Settings
-from afterword.cli.roles import Role, roles_of
+from afterword.cli.roles import Role, Roles, roles_of
 from afterword.core.budget import Allowance
 from afterword.core.effects import fingerprint
 from afterword.errors import InputError
@@ -48,6 +49,12 @@ class Plan:
     """Verdicts at a time; None: one a processor."""
     total: Allowance = field(default_factory=Allowance)
     """Of the whole run."""
+    ids: tuple[str, ...] = ()
+    """Only these tasks of the sources; empty: all."""
+    arms: tuple[ArmPlan, ...] = ()
+    """Of an experiment; empty: a plain run."""
+    seeds: tuple[int, ...] = ()
+    """Of an experiment."""
 
     def __post_init__(self) -> None:
         for option, value in (
@@ -59,12 +66,28 @@ class Plan:
                 raise InputError(f"{option} takes a number from 1, found {value}")
 
     @property
+    def is_experiment(self) -> bool:
+        """Whether arms are compared."""
+        return bool(self.arms)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """What each task is worked on with, in this order."""
+        return cases_of(self.settings, self.arms, self.seeds)
+
+    @property
+    def roles(self) -> Iterator[Roles]:
+        """The models of each case."""
+        for case in self.cases:
+            yield roles_of(case.settings.models, case.settings.strategy)
+
+    @property
     def at_once(self) -> int:
         """Tasks at a time."""
         if self.jobs is not None:
             return self.jobs
-        provider = split_name(roles_of(self.settings.models, self.settings.strategy).actor.name)[0]
-        return {"openai": REMOTE_JOBS, "anthropic": REMOTE_JOBS, "local": LOCAL_JOBS}.get(provider, 1)
+        at_once = {"openai": REMOTE_JOBS, "anthropic": REMOTE_JOBS, "local": LOCAL_JOBS}
+        return min(at_once.get(split_name(roles.actor.name)[0], 1) for roles in self.roles)
 
     def data(self) -> dict[str, object]:
         """As JSON data, without keys."""
@@ -104,13 +127,17 @@ def _adapter() -> TypeAdapter[Plan]:
 
 def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
     """By name, all but the tasks that must be the same when the run is resumed."""
-    roles = roles_of(plan.settings.models, plan.settings.strategy)
     settings = plan.settings
+    models: dict[str, str] = {}
+    for case in plan.cases:  # of an experiment each arm has models of its own, though they may be the same
+        prefix = f"{case.arm}:" if plan.is_experiment else ""
+        roles = roles_of(case.settings.models, case.settings.strategy)
+        models |= {f"model:{prefix}{name}": _of_role(role) for name, role in roles.played.items()}
     book = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
     return {
         "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
         "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
-        **{f"model:{name}": _of_role(role) for name, role in roles.played.items()},
+        **models,
         **({} if book is None else {"rules": book.fingerprint}),
     }
 

@@ -6,7 +6,7 @@ Each role has a model and a temperature; what is not said for the reflector or t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterword.core.messages import Price
 from afterword.core.records import Strategy
@@ -20,6 +20,9 @@ SAMPLING_TEMPERATURE = 0.7
 """Retrying a deterministic attempt is no baseline."""
 WRITER_TEMPERATURE = 0.2
 """As in the paper's logs."""
+
+SELF_JUDGE = "self_judge"
+"""The role of an actor's own model that judges what it made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ class Roles:
 
     def named(self, role: str) -> Role:
         """The role of this name."""
+        if role == SELF_JUDGE:
+            return replace(self.actor, temperature=None if self.actor.temperature is None else 0.0)
         return self.reflector if role == "memory" else self.played[role]
 
     @property

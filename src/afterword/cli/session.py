@@ -17,20 +17,24 @@ import anyio
 
 from afterword.cli import bench
 from afterword.cli.bench import Benches, ItemBench, RunLimits
+from afterword.cli.cases import Case
 from afterword.cli.departures import Departure
 from afterword.cli.families import Family, Item, Settings
 from afterword.cli.plan import Plan, run_fingerprints
 from afterword.cli.roles import Roles, roles_of
+from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
-from afterword.core.protocols import EventSink, Recorder
+from afterword.core.protocols import EffectKey, EventSink, Recorder
 from afterword.core.records import Outcome, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault
 from afterword.experiments.limits import RunBudget
+from afterword.experiments.pairing import PairedRecord, PairListener
 from afterword.experiments.scheduler import Job, Listener, RunRecord, Unrecorded, run_jobs, without_outcome
-from afterword.experiments.shared import open_shared
+from afterword.experiments.shared import Shared, open_shared
 from afterword.models import open_models
+from afterword.models.opening import Models
 from afterword.models.options import RetryNotice
 
 if TYPE_CHECKING:
@@ -88,27 +92,38 @@ class Items:
     """The items of a plan, looked through once before anything is spent, then made as they are needed."""
 
     def __init__(self, plan: Plan, family: Family, only: str | None = None) -> None:
-        self._make: Callable[[], Iterator[Item]] = partial(family.items, plan.sources, plan.settings)
+        variants = {case.variant: case.settings for case in reversed(plan.cases)}
+        self._settings = [variants[number] for number in sorted(variants)]
+        self._make: Callable[[Settings], Iterator[Item]] = partial(family.items, plan.sources)
+        self._ids = frozenset(plan.ids)
         self._only = only
-        self._held: list[Item] | None = []
+        self._held: list[tuple[Item, ...]] | None = []
         self.asks = False
         self.fingerprints: dict[str, str] = {}
         """Of each task, by `task:ID`."""
-        for item in self._make():
-            self._look_at(item)
+        for row in self._made():
+            self._look_at(row)
+        if missing := [name for name in plan.ids if f"task:{name}" not in self.fingerprints]:
+            raise InputError(f"the sources hold no task {missing[0]!r}; ids names tasks of them")
         if not self.fingerprints:
             raise InputError("expected at least one task, found none in the sources")
         if only is not None and f"task:{only}" not in self.fingerprints:
             raise InputError(f"the sources hold no task {only!r} any more")
 
-    def _look_at(self, item: Item) -> None:
+    def _made(self) -> Iterator[tuple[Item, ...]]:
+        rows = zip(*(self._make(settings) for settings in self._settings), strict=True)
+        return (row for row in rows if not self._ids or row[0].task.id in self._ids)
+
+    def _look_at(self, row: tuple[Item, ...]) -> None:
+        item = row[0]
         name = f"task:{item.task.id}"
         if name in self.fingerprints:
             raise InputError(f"expected an id for each task, found {item.task.id!r} twice; rename one of them")
-        self.fingerprints[name] = item.fingerprint
-        self.asks = self.asks or item.asks
+        prints = list(dict.fromkeys(one.fingerprint for one in row))
+        self.fingerprints[name] = prints[0] if len(prints) == 1 else fingerprint(prints)
+        self.asks = self.asks or any(one.asks for one in row)
         if self._held is not None:
-            self._held.append(item)
+            self._held.append(row)
             if len(self._held) > MOST_HELD:
                 self._held = None
 
@@ -116,9 +131,13 @@ class Items:
         return 1 if self._only is not None else len(self.fingerprints)
 
     def __iter__(self) -> Iterator[Item]:
-        for item in self._make() if self._held is None else self._held:
-            if self._only in (None, item.task.id):
-                yield item
+        return (row[0] for row in self.rows())
+
+    def rows(self) -> Iterator[tuple[Item, ...]]:
+        """Each task as every variant of the plan's cases makes it: some arms judge it by other checks."""
+        for row in self._made() if self._held is None else self._held:
+            if self._only in (None, row[0].task.id):
+                yield row
 
 
 class Kept:
@@ -160,6 +179,11 @@ class Kept:
         """Sets aside what was recorded of a task from a trial on."""
         await self._record.forget(task, arm=arm, seed=seed, trial=trial, why=why)
 
+    def let_go(self, task: str, arm: str, seed: int) -> None:
+        """Drops what is kept in memory for a task that nobody asks about any more."""
+        if self.run is not None:
+            self.run.let_go(task, arm=arm, seed=seed)
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -181,6 +205,11 @@ class Start:
     departures: Mapping[str, Departure] = field(default_factory=dict)
     others_left: bool = False
     """Whether the run has tasks without an outcome that this session does not work on."""
+
+    @property
+    def jobs(self) -> int:
+        """Tasks x arms x seeds."""
+        return len(self.items) * len(self.plan.cases)
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -206,26 +235,24 @@ class _Session:
         self._start = start
         self._screen = screen
         self._budget = RunBudget(start.plan.total, start.spent)
-        self._at_work: dict[str, ItemBench] = {}
+        self._at_work: dict[tuple[str, str, int], ItemBench] = {}
         self._unfinished = 0
+        self._record = PairedRecord(start.kept, shares=start.plan.is_experiment, answered=self._answered)
 
     async def work(self) -> None:
         start, screen = self._start, self._screen
         plan = start.plan
-        choice = replace(plan.settings.models, concurrency=max(plan.settings.models.concurrency, plan.at_once))
-        roles = roles_of(choice, plan.settings.strategy, screen.retried)
-        calls = None if plan.model_calls is None else anyio.CapacityLimiter(plan.model_calls)
-        limits = RunLimits(self._budget, calls, plan.verdicts or min(plan.at_once, os.cpu_count() or 1))
-        screen.preparing(roles.actor.name)
+        cases = plan.cases
         async with open_models(record=start.record) as models, open_shared() as shared:
-            benches = Benches(plan.settings, roles, models, shared, limits=limits, used=start.used)
-            await benches.open_models()
+            benches = self._benches(cases, models, shared)
+            for of_arm in benches.values():
+                await of_arm.open_models()
             try:
                 await run_jobs(
-                    (self._job(item, benches) for item in start.items),
+                    (self._job(row[case.variant], case, benches) for row in start.items.rows() for case in cases),
                     at_once=plan.at_once,
-                    record=start.kept,
-                    listener=screen,
+                    record=self._record,
+                    listener=PairListener(screen, len(benches), self._pair_over),
                     stopped=lambda: self._budget.exhausted,
                     is_final=self._is_final,
                     failed=self._without_outcome,
@@ -239,6 +266,30 @@ class _Session:
                 raise
         await self._conclude()
 
+    def _benches(self, cases: Sequence[Case], models: Models, shared: Shared) -> dict[str, Benches]:
+        """By arm; seeds share theirs."""
+        start, plan = self._start, self._start.plan
+        calls = None if plan.model_calls is None else anyio.CapacityLimiter(plan.model_calls)
+        limits = RunLimits(self._budget, calls, plan.verdicts or min(plan.at_once, os.cpu_count() or 1))
+        benches: dict[str, Benches] = {}
+        for case in cases:
+            if case.arm not in benches:
+                choice = case.settings.models
+                choice = replace(choice, concurrency=max(choice.concurrency, plan.at_once))
+                roles = roles_of(choice, case.settings.strategy, self._screen.retried)
+                if not benches:
+                    self._screen.preparing(roles.actor.name)
+                benches[case.arm] = Benches(case.settings, roles, models, shared, limits=limits, used=start.used)
+        return benches
+
+    def _answered(self, key: EffectKey) -> None:
+        if (bench_of := self._at_work.get((key.task, key.arm, key.seed))) is not None:
+            bench_of.answered(key.role)
+
+    def _pair_over(self, task: str, seed: int) -> None:
+        self._record.done(task, seed)
+        self._start.kept.let_go(task, SHARED, seed)
+
     async def _conclude(self) -> None:
         run = self._start.kept.run
         left = self._unfinished > 0 or self._budget.exhausted is not None or self._start.others_left
@@ -246,43 +297,44 @@ class _Session:
             await run.end()
         self._screen.over(self._ending(left=left))
 
-    def _job(self, item: Item, benches: Benches) -> Job:
+    def _job(self, item: Item, case: Case, benches_of: Mapping[str, Benches]) -> Job:
         start, screen = self._start, self._screen
-        settings = start.plan.settings
+        benches = benches_of[case.arm]
         task_id = item.task.id
+        place = (task_id, case.arm, case.seed)
         departure = start.departures.get(task_id, Departure())
 
         @asynccontextmanager
         async def loop() -> AsyncIterator[Reflexion]:
-            if task_id not in self._at_work:
+            if place not in self._at_work:
                 written = partial(screen.own_tests, task_id)
-                self._at_work[task_id] = benches.of_item(task_id, screen, written, departure)
-            async with item.loop(self._at_work[task_id]) as reflexion:
+                self._at_work[place] = benches.of_item(task_id, screen, written, departure)
+            async with item.loop(self._at_work[place]) as reflexion:
                 await start.kept.begin()
                 told = Opening(
                     benches.roles,
-                    settings,
-                    len(start.items),
+                    case.settings,
+                    start.jobs,
                     start.plan.at_once,
-                    benches.warnings,
+                    list(dict.fromkeys(warning for one in benches_of.values() for warning in one.warnings)),
                     self._told_run(),
                 )
                 screen.opened(item, told)
                 yield reflexion
 
-        return Job(item.task, loop, settings.strategy, settings.seed)
+        return Job(item.task, loop, case.arm, case.seed)
 
     def _is_final(self, job: Job, outcome: Outcome) -> bool:
         """What the run's budget has ended goes on when the run is resumed with more."""
-        bench_of = self._at_work.pop(job.task.id, None)
+        bench_of = self._at_work.pop((job.task.id, job.arm, job.seed), None)
         final = bench_of is None or not bench_of.refused
         self._unfinished += not final or outcome.fault is not None
         return final
 
     def _without_outcome(self, job: Job, error: Exception) -> Outcome:
-        self._at_work.pop(job.task.id, None)
+        self._at_work.pop((job.task.id, job.arm, job.seed), None)
         self._unfinished += 1
-        if len(self._start.items) == 1:
+        if self._start.jobs == 1:
             raise error
         return without_outcome(job, error)
 

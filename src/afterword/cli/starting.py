@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from afterword.cli.departures import BURNED, Departure
 from afterword.cli.families import family_named
 from afterword.cli.plan import Plan, plan_of
-from afterword.cli.roles import roles_of
 from afterword.cli.session import Items, Kept, Start
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
@@ -179,6 +178,7 @@ async def forked_run(
         spec = await journal.spec(name)
         with _there(spec):
             plan = changes.made(plan_of(spec.settings))
+            _refuse_experiment(plan)
             if lesson is not None and not plan.settings.strategy.reflects:
                 raise InputError(
                     f"--lesson needs a strategy with lessons, and the run's is {plan.settings.strategy}; leave it out"
@@ -203,6 +203,7 @@ async def continued_run(name: str, task: str, choice: JournalChoice, changes: Ch
         run = await journal.resume(name)
         with _there(run.spec):
             start = await _taken_up(journal, run, choice, changes)
+            _refuse_experiment(start.plan)
             check(run, start)
             settings = start.plan.settings
             outcome = await run.outcome(task, arm=settings.strategy, seed=settings.seed)
@@ -237,6 +238,11 @@ def _refuse_revealed(at: tuple[str, int], notes: Sequence[Note]) -> None:
             raise InputError(
                 f"the held-out checks of {task!r} were revealed after trial {found[1]}; fork at that trial or before it"
             )
+
+
+def _refuse_experiment(plan: Plan) -> None:
+    if plan.is_experiment:
+        raise InputError("that run is an experiment, whose arms are compared as they are; take one of `afterword run`")
 
 
 def _is_burned(run: Run, task: str) -> bool:
@@ -300,8 +306,7 @@ def _there(spec: RunSpec) -> Iterator[None]:
 
 async def _used(journal: Journal, run: Run, plan: Plan) -> Mapping[tuple[str, str], list[ChatRequest]]:
     """What was asked before, of models that have each reply once."""
-    roles = roles_of(plan.settings.models, plan.settings.strategy)
-    providers = {split_name(role.name)[0] for role in roles.played.values()}
+    providers = {split_name(role.name)[0] for roles in plan.roles for role in roles.played.values()}
     used: dict[tuple[str, str], list[ChatRequest]] = {}
     if not providers & {"scripted", "recorded"}:
         return used
@@ -311,5 +316,6 @@ async def _used(journal: Journal, run: Run, plan: Plan) -> Mapping[tuple[str, st
     async for effect in journal.effects(run.id):
         if effect.kind == "Reply" and not effect.superseded and effect.request is not None:
             _, request = adapter.validate_python(effect.request)
-            used.setdefault((effect.role.rpartition("/")[2], effect.task), []).append(request)
+            role = effect.role.rpartition("/")[2].partition(":")[0]  # what arms shared stands as `actor:FINGERPRINT`
+            used.setdefault((role, effect.task), []).append(request)
     return used

@@ -123,6 +123,12 @@ class Run:
         self._known[key] = number
         self._at_work.pop(key, None)
 
+    def let_go(self, task: str, *, arm: str, seed: int = 0) -> None:
+        """Drops what is kept in memory for a task that comes to no outcome, e.g. for what arms shared."""
+        key = UnitKey(task, arm, seed)
+        if (unit := self._at_work.pop(key, None)) is not None:
+            self._known[key] = unit.number
+
     async def note(self, kind: str, task: str, text: str) -> None:
         """Keeps a note, e.g. that the held-out checks of a task were shown and are burned."""
         await self.writer.write(self.statements.note, self._new_note(Note(kind, task, text, time.time())))

@@ -27,6 +27,7 @@ class ScriptedModel:
         self._role = role
         self._name = name
         self.requests: list[ChatRequest] = []
+        self._skipped = 0
 
     @property
     def name(self) -> str:
@@ -38,6 +39,10 @@ class ScriptedModel:
         """Nothing."""
         return FREE
 
+    def skip(self, replies: int = 1) -> None:
+        """Leaves out replies that were given elsewhere, e.g. in the run that is resumed."""
+        self._skipped += replies
+
     async def complete(self, request: ChatRequest) -> Reply:
         """Gives the next reply.
 
@@ -45,7 +50,7 @@ class ScriptedModel:
             RecordingMismatch: there is none left.
             ModelFault: the script says so.
         """
-        n = len(self.requests)
+        n = len(self.requests) + self._skipped
         self.requests.append(request)
         if n >= len(self._replies):
             raise RecordingMismatch(

@@ -60,6 +60,10 @@ class Settings:
     """At most so many rules a task, the most similar ones."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """The options of the family that were stated, by their names with underscores."""
+    arm: str = ""
+    """The arm of an experiment; empty: the one that is called as the strategy."""
+    without: tuple[str, ...] = ()
+    """Parts of a lesson that the reflector is not asked for."""
 
     def __post_init__(self) -> None:
         for option, value in (
