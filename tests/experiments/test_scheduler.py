@@ -89,7 +89,7 @@ def job(name: str, model: Model, *, trials: int = 3, opened: Callable[[], None] 
         reply = await context.effects.complete("actor", model, request)
         return f"{reply.text} {context.number}"
 
-    def judge(context: EvaluateContext) -> bool:
+    async def judge(context: EvaluateContext) -> bool:  # one that is not asynchronous would run in a thread
         return False
 
     @asynccontextmanager
