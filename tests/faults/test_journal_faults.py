@@ -39,6 +39,9 @@ def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> d
     return anyio.run(contents, where)
 
 
+pytestmark = pytest.mark.timeout(600)
+
+
 def wait_for_requests(child: Child, served: Served, number: int) -> None:
     while len(served.bodies) < number:
         assert child.poll(0.001) is None, child.said
@@ -177,6 +180,24 @@ def test_latest_run_is_the_one_started_last_whatever_the_clock_said(tmp_path: Pa
             assert (await journal.resume()).id == latest.id
 
     anyio.run(main)
+
+
+def test_clock_that_is_set_back_after_a_kill_changes_nothing(
+    tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object]
+) -> None:
+    where = str(tmp_path / "journal.sqlite")
+    with counting_server() as served:
+        child = start_job(nursery, where, served, tmp_path)
+        wait_for_requests(child, served, 10)
+        child.kill()
+        connection = sqlite3.connect(where)
+        for table, column in (("runs", "started"), ("tasks", "started"), ("effects", "at")):
+            connection.execute(f"UPDATE {table} SET {column} = {column} + 1e9")  # noqa: S608
+        connection.commit()
+        connection.close()
+        assert start_job(nursery, where, served, tmp_path).wait() == 0
+    assert not first_difference(anyio.run(contents, where), undisturbed)
+    assert repeated(served) <= job.AT_ONCE
 
 
 @pytest.mark.parametrize("where", ["/proc/journal.sqlite", "/proc/self/new/journal.sqlite"])

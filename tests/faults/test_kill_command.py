@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -148,3 +149,23 @@ def test_killed_command_is_resumed_as_if_nothing_had_happened(tmp_path: Path, ru
         assert not first_difference(anyio.run(contents, command.journal, TASKS), expected)
         assert len(served.bodies) - repeated(served) == calls
         assert repeated(served) <= kills * AT_ONCE
+
+
+def test_full_disk_stops_all_tasks_with_one_line_and_they_are_resumed(tmp_path: Path) -> None:
+    with provider(plan=answer) as served:
+        command = Command(tmp_path, served)
+        process = command.start()
+        while len(served.bodies) < 10:
+            assert process.poll() is None
+            time.sleep(0.001)
+        used = max(file.stat().st_size for file in tmp_path.iterdir() if file.is_file())
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (used, resource.RLIM_INFINITY))  # no file may grow
+        told, err = process.communicate(timeout=_PATIENCE_S)
+        assert process.returncode == 3
+        complaint = err.splitlines()[-1]
+        assert complaint.startswith("afterword: the journal")
+        assert "resume" in complaint
+        assert "Traceback" not in err
+        assert all(json.loads(line)["status"] == "accepted" for line in told.splitlines())
+        assert len(command.finish()) == TASKS
+        assert repeated(served) <= AT_ONCE
