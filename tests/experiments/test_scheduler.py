@@ -330,9 +330,9 @@ async def test_a_call_waits_for_others_that_may_use_less_than_they_reserved() ->
     done = []
 
     async def call(name: str) -> None:
-        async with budget.call(bound, "m") as charge:
+        async with budget.call(bound, "m"):
             await anyio.lowlevel.checkpoint()
-            charge(used)
+            budget.charge(used)
             done.append(name)
 
     async with anyio.create_task_group() as group:

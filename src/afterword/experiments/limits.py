@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 
 import anyio
 
@@ -30,6 +30,7 @@ class RunBudget:
         self, allowance: Allowance, spent: Usage | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.allowance = allowance
+        self.is_limited = allowance != Allowance()
         self._refused_by: StopReason | None = None
         self._budget = Budget(allowance)
         self._budget.charge(spent or Usage())
@@ -49,9 +50,13 @@ class RunBudget:
         """The limit that has refused a call, or the time; nothing more should be begun then."""
         return StopReason.TIME if self._out_of_time() else self._refused_by
 
+    def charge(self, usage: Usage) -> None:
+        """Adds what a call really used."""
+        self._budget.charge(usage)
+
     @asynccontextmanager
-    async def call(self, bound: Usage, model: str) -> AsyncIterator[Callable[[Usage], None]]:
-        """Holds `bound` while a call runs, and yields what is to be told its usage.
+    async def call(self, bound: Usage, model: str) -> AsyncIterator[None]:
+        """Holds `bound` while a call runs, whose usage is charged before it is over.
 
         Raises:
             BudgetExhausted: the allowance of the run cannot carry the call.
@@ -62,7 +67,7 @@ class RunBudget:
         self._under_way += 1
         try:
             with reserved:
-                yield self._budget.charge
+                yield
         finally:
             self._under_way -= 1
             over, self._over = self._over, anyio.Event()
@@ -117,16 +122,21 @@ class RunModel:
             BudgetExhausted: the allowance of the run cannot carry the call.
             ModelFault: no usable answer after the last try.
         """
-        async with AsyncExitStack() as stack:
-            if self._slots is not None:
-                await stack.enter_async_context(self._slots)
-            try:
-                charge = await stack.enter_async_context(
-                    self._budget.call(request_bound(request, self.price), self.name)
-                )
-            except BudgetExhausted:
-                self.refused = True
-                raise
+        if self._slots is None:
+            return await self._within_budget(request)
+        async with self._slots:
+            return await self._within_budget(request)
+
+    async def _within_budget(self, request: ChatRequest) -> Reply:
+        if not self._budget.is_limited:  # counting the tokens of a long prompt would be for nothing
             reply = await self._model.complete(request)
-            charge(reply.usage)
+            self._budget.charge(reply.usage)
             return reply
+        try:
+            async with self._budget.call(request_bound(request, self.price), self.name):
+                reply = await self._model.complete(request)
+                self._budget.charge(reply.usage)
+                return reply
+        except BudgetExhausted:
+            self.refused = True
+            raise
