@@ -19,6 +19,7 @@ from afterword.cli import (
     audit,
     audit_tests,
     check,
+    compare,
     continue_,
     doctor,
     evaluate,
@@ -32,6 +33,8 @@ from afterword.cli import (
     lessons,
     model,
     new,
+    pilot,
+    report,
     rescore,
     resume,
     run,
@@ -61,11 +64,14 @@ app.command("fork")(fork.fork)
 app.command("continue")(continue_.continue_run)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("rescore")(rescore.rescore)
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.command("audit-tests")(audit_tests.audit_tests)
 app.command("exam")(exam.exam)
+app.command("pilot")(pilot.pilot)
 app.command("failures")(failures.failures)
 app.command("extract")(extract.extract)
 app.command("new")(new.new)

@@ -1,0 +1,176 @@
+"""What a comparison and a report are made from, read out of a journal in one pass: numbers, and no text of a trial.
+
+Several runs become one set of results. Arms of the same name stay apart unless the runs are parts of one experiment,
+and tasks of the same name stay apart where they are judged differently.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from afterword.core.records import Outcome
+from afterword.errors import InputError
+from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, summarise
+from afterword.experiments.report.wording import counted, name_of
+from afterword.experiments.results import Result, result_of
+from afterword.experiments.sharing import SHARED
+from afterword.journal import Journal, ModelUse, RunSpec, RunSummary, TaskSummary
+
+_CHOICE = frozenset(
+    {"folder", "ids", "jobs", "journal", "limit", "model_calls", "seed", "seeds", "sources", "verdicts"}
+)
+"""Settings that say which part of an experiment was run and how fast, and nothing of how a task is worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Where results come from."""
+
+    summary: RunSummary
+    spec: RunSpec
+    models: tuple[ModelUse, ...]
+    unfinished: int
+    """Tasks x arms x seeds that were begun and have no outcome."""
+
+    @property
+    def word(self) -> str:
+        """The last word of its name."""
+        return self.summary.id.rpartition("-")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All that is needed of one or several runs."""
+
+    results: tuple[Result, ...]
+    lessons: Mapping[str, Group]
+    """What the lessons of each arm came to; arms without a lesson have none."""
+    runs: tuple[RunFacts, ...]
+    caveats: tuple[str, ...]
+    """What their origin means for the numbers, in sentences."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What one run has given so far."""
+
+    facts: RunFacts
+    results: list[Result] = field(default_factory=list)
+    lessons: dict[str, list[AuditedLesson]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, task: TaskSummary, outcome: Outcome) -> None:
+        arm = name_of(task.arm)
+        self.results.append(result_of(outcome, arm=arm, seed=task.seed))
+        past = PastTask(task.task, outcome.trials, arm=arm, seed=task.seed)
+        for lesson in audited(past):  # what it says is counted, and not kept
+            self.lessons[arm].append(replace(lesson, text="", evidence="quoted" if lesson.evidence else ""))
+
+
+async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
+    """Reads runs, named as `Journal.summary` takes them.
+
+    Raises:
+        InputError: there is no such run, one is named twice, or none has a finished task.
+    """
+    reads = [await _read(journal, name) for name in names]
+    seen = [read.facts.summary.id for read in reads]
+    if twice := next((name for name in seen if seen.count(name) > 1), None):
+        raise InputError(f"the run {twice} is named twice; name each run once")
+    if not any(read.results for read in reads):
+        names_told = ", ".join(seen)
+        raise InputError(f"no task of {names_told} is finished, so there is nothing to count; afterword resume goes on")
+    caveats = [sentence for read in reads for sentence in _unfinished(read)]
+    _set_apart(reads)
+    caveats += _tell_tasks_apart(reads)
+    lessons: dict[str, list[AuditedLesson]] = defaultdict(list)
+    for read in reads:
+        for arm, members in read.lessons.items():
+            lessons[arm] += members
+    return Gathered(
+        tuple(result for read in reads for result in read.results),
+        {arm: summarise(members)[0] for arm, members in lessons.items()},
+        tuple(read.facts for read in reads),
+        tuple(caveats),
+    )
+
+
+async def _read(journal: Journal, name: str) -> _Read:
+    summary = await journal.summary(name)
+    unfinished = 0
+    async for task in journal.tasks(summary.id):
+        unfinished += task.status is None and task.arm != SHARED
+    spec = await journal.spec(summary.id)
+    read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished))
+    async for task, outcome in journal.outcomes(summary.id):
+        read.take(task, outcome)
+    return read
+
+
+def _unfinished(read: _Read) -> Iterable[str]:
+    facts = read.facts
+    if not read.results:
+        yield f"The run {facts.summary.id} has no finished task."
+    elif facts.summary.state != "finished":
+        begun = f", {facts.unfinished:,} begun and not finished" if facts.unfinished else ""
+        yield (
+            f"The run {facts.summary.id} is not finished ({facts.summary.state}): "
+            f"this is about the {counted(len(read.results), 'result')} that are there{begun}, "
+            "and those that come late may be the harder ones."
+        )
+
+
+def _set_apart(reads: Sequence[_Read]) -> None:
+    """Renames the arms that several runs have, unless those runs are parts of one experiment."""
+    owners: dict[str, list[_Read]] = defaultdict(list)
+    for read in reads:
+        for arm in dict.fromkeys(result.arm for result in read.results):
+            owners[arm].append(read)
+    for arm, having in owners.items():
+        if len(having) < 2 or _one_experiment(having):
+            continue
+        words = [read.facts.word for read in having]
+        for read in having:
+            prefix = read.facts.word if words.count(read.facts.word) == 1 else read.facts.summary.id
+            name = name_of(f"{prefix}/{arm}")
+            read.results = [replace(row, arm=name) if row.arm == arm else row for row in read.results]
+            if arm in read.lessons:
+                read.lessons[name] = read.lessons.pop(arm)
+
+
+def _one_experiment(reads: Sequence[_Read]) -> bool:
+    """Whether runs differ in their tasks or seeds alone, and none repeats what another did."""
+    specs = [read.facts.spec for read in reads]
+    settings = [_without_choice(spec.settings) for spec in specs]
+    guards = [{k: v for k, v in spec.fingerprints.items() if not k.startswith("task:")} for spec in specs]
+    keys = [(row.task, row.arm, row.seed) for read in reads for row in read.results]
+    same = all(one == settings[0] for one in settings) and all(one == guards[0] for one in guards)
+    return same and len(set(keys)) == len(keys)
+
+
+def _without_choice(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _without_choice(inner) for name, inner in value.items() if name not in _CHOICE}
+    return value
+
+
+def _tell_tasks_apart(reads: Sequence[_Read]) -> Iterable[str]:
+    """Tasks that have one name in several runs and are not the same get the run's name, so that nobody pairs them."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for read in reads:
+        for name, value in read.facts.spec.fingerprints.items():
+            if name.startswith("task:"):
+                known[name.removeprefix("task:")].add(value)
+    differing = {task for task, values in known.items() if len(values) > 1}
+    if not differing:
+        return
+    for read in reads:
+        word = read.facts.summary.id
+        read.results = [
+            replace(row, task=f"{row.task} ({word})") if row.task in differing else row for row in read.results
+        ]
+    yield (
+        f"{counted(len(differing), 'task')} of the same name differ between the runs in what is asked or checked: "
+        "they count for each run and are not compared."
+    )

@@ -1,0 +1,209 @@
+"""What a report holds below its first screen, as plain tables and lists of facts: the page and the summary show these.
+
+Every cell is text, so that whoever renders them has one thing to escape.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from afterword.core.records import Usage
+from afterword.experiments.audit import Group
+from afterword.experiments.comparison import ArmReport, Comparison, Spread
+from afterword.experiments.report.gathering import Gathered, RunFacts
+from afterword.experiments.report.wording import NONE, counted, duration, name_of, number, share, usd
+
+_SETTINGS = 60
+_VALUE = 120
+"""Settings that are listed, and characters of each; the whole of it is in the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts; the first column names the row."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """What the evaluator said of the results of an arm, against the held-out check."""
+
+    arm: str
+    right_passed: int
+    wrong_passed: int
+    right_failed: int
+    wrong_failed: int
+    told: str
+
+
+def matrices(comparison: Comparison) -> tuple[Matrix, ...]:
+    """One for each arm that a held-out check judged."""
+    return tuple(_matrix(arm) for arm in comparison.arms if arm.judged)
+
+
+def _matrix(arm: ArmReport) -> Matrix:
+    counts = arm.evaluator
+    told = (
+        f"passed but wrong {share(arm.false_positives)}, failed but right {share(arm.false_negatives)}; "
+        f"{counted(arm.judged, 'result')} of {arm.results:,} judged"
+    )
+    return Matrix(
+        arm.arm, counts.true_positive, counts.false_positive, counts.false_negative, counts.true_negative, told
+    )
+
+
+def spending(comparison: Comparison) -> Grid:
+    """What a task took in each arm: mean, median and 95th percentile."""
+    rows = tuple(_spent_by(arm) for arm in comparison.arms)
+    heads = ("arm", "tokens", "calls", "USD", "waiting for models", "waiting per solved task")
+    return Grid(heads, rows)
+
+
+def _spent_by(arm: ArmReport) -> tuple[str, ...]:
+    spent = arm.spending
+    return (
+        arm.arm,
+        _spread(spent.tokens, number),
+        _spread(spent.calls, number),
+        _spread(spent.cost_usd, usd) if spent.cost_usd.mean is not None else "unknown",
+        _spread(spent.seconds, duration),
+        duration(spent.seconds_per_solved),
+    )
+
+
+def _spread(spread: Spread, form: Callable[[float | None], str]) -> str:
+    if spread.mean is None:
+        return NONE
+    return f"{form(spread.mean)}, {form(spread.median)}, {form(spread.p95)}"
+
+
+def by_role(comparison: Comparison) -> Grid:
+    """What each role took, over all results of an arm."""
+    rows = [
+        (arm.arm, name_of(role), number(usage.calls), number(usage.tokens_in), number(usage.tokens_out),
+         usd(usage.cost_usd), duration(usage.seconds))
+        for arm in comparison.arms
+        for role, usage in sorted(arm.spending.by_role.items())
+    ]  # fmt: skip
+    return Grid(("arm", "role", "calls", "tokens in", "tokens out", "USD", "waiting"), tuple(rows))
+
+
+def strata(comparison: Comparison) -> Grid | str:
+    """Solved by difficulty, or why that cannot be said."""
+    if comparison.seeds < 2:
+        return (
+            "How hard a task is would be taken from the other seeds, so that no arm is judged by its own luck. "
+            "There is one seed, so tasks are not split."
+        )
+    names = list(dict.fromkeys(stratum.name for arm in comparison.arms for stratum in arm.strata))
+    if not names:
+        return "No task was worked on with more than one seed, so tasks are not split."
+    rows = []
+    for arm in comparison.arms:
+        found = {stratum.name: stratum for stratum in arm.strata}
+        cells = [
+            f"{share(one.solved)} of {one.tasks:,}" if (one := found.get(name)) is not None and one.tasks else NONE
+            for name in names
+        ]
+        rows.append((arm.arm, *cells))
+    return Grid(("arm", *names), tuple(rows))
+
+
+def lessons(comparison: Comparison, groups: Mapping[str, Group]) -> Grid | str:
+    """What the lessons of each arm held and what followed them, or why there is nothing to say."""
+    if not any(group.lessons for group in groups.values()):
+        return "No arm drew a lesson."
+    rows = [
+        tuple(_lessons(arm.arm, group))
+        for arm in comparison.arms
+        if (group := groups.get(arm.arm)) is not None and group.lessons
+    ]
+    some = next(iter(groups.values()))
+    moved = ("then gained", "then the same", "then lost")
+    return Grid(("arm", "lessons", *some.aspects, *moved, "checks gained, lost"), tuple(rows))
+
+
+def _lessons(arm: str, group: Group) -> Iterator[str]:
+    yield arm
+    yield f"{group.lessons:,} on {counted(group.tasks, 'task')}"
+    for part in (*group.aspects.values(), *(group.effects[name] for name in ("gained", "same", "lost"))):
+        yield share(part)
+    yield f"{group.checks_gained:,}, {group.checks_lost:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the results of one run come from."""
+
+    run: str
+    facts: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    again: tuple[str, ...]
+    """Commands."""
+
+
+def provenance(facts: RunFacts, gathered: Gathered) -> Provenance:
+    """Of one of the runs."""
+    summary, spec = facts.summary, facts.spec
+    guards = spec.fingerprints
+    tasks = sum(name.startswith("task:") for name in guards)
+    seeds = sorted({row.seed for row in gathered.results})
+    told = [
+        ("state", f"{summary.state}, {counted(summary.trials, 'trial')}"),
+        ("started", _moment(summary.started)),
+        ("ended", NONE if summary.ended is None else _moment(summary.ended)),
+        ("version", f"afterword {summary.version}"),
+        ("paid for in all", _paid(facts)),
+        *((f"model, {name_of(use.role)}", f"{name_of(use.model, 80)}: {_spent(use.usage)}") for use in facts.models),
+        ("seeds", name_of(", ".join(map(str, seeds)), 80)),
+        *((f"fingerprint of {name_of(name)}", value[:16]) for name, value in _guards(guards)),
+        ("tasks with a fingerprint", number(tasks)),
+    ]
+    settings = [(name_of(name, 80), name_of(value, _VALUE)) for name, value in _flat(spec.settings)]
+    if len(settings) > _SETTINGS:
+        settings = [*settings[:_SETTINGS], ("…", f"{len(settings) - _SETTINGS:,} more in the journal")]
+    return Provenance(summary.id, tuple(told), tuple(settings), tuple(_again(facts)))
+
+
+def _guards(guards: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in sorted(guards.items()):
+        if not name.startswith("task:"):
+            yield name, value
+
+
+def _paid(facts: RunFacts) -> str:
+    return f"{_spent(facts.summary.usage)}; what arms shared counts once here, and in full for each of them above"
+
+
+def _spent(usage: Usage) -> str:
+    cost = usd(usage.cost_usd) if usage.cost_usd is not None else "cost unknown"
+    return f"{counted(usage.calls, 'call')}, {usage.tokens_in:,} + {usage.tokens_out:,} tokens, {cost}"
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _flat(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The settings that are set, a line each."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _flat(inner, f"{prefix}.{name}" if prefix else str(name))
+    elif value not in (None, "", [], False):
+        yield prefix, value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _again(facts: RunFacts) -> Iterator[str]:
+    summary = facts.summary
+    if summary.command:
+        yield name_of(shlex.join(summary.command), 400)
+    if summary.state != "finished":
+        yield f"afterword resume {summary.id}"
+    yield f"afterword compare {summary.id}"
+    yield f"afterword export {summary.id} --out {summary.id}.jsonl"
