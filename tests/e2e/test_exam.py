@@ -91,7 +91,10 @@ def test_the_table_for_a_person(afterword: Command, bugs: list[PlantedBug], tmp_
     assert "reflector, by 1 planted bug" in ran.out
     assert re.search(r"1/1 21-100%\s+1/1 21-100%\s+1/1 21-100%", ran.out)
     assert "(no lesson)" not in ran.out.split("each as")[0]
-    assert ran.err.startswith("1/1  exam/")
+    run, first = ran.err.splitlines()
+    assert run.startswith("run ")
+    assert first.startswith("1/1  exam/")
+    assert f"kept as {run}" in ran.out
 
 
 def test_every_actor_meets_every_reflector(afterword: Command, bugs: list[PlantedBug], tmp_path: Path) -> None:
@@ -154,3 +157,52 @@ def test_bad_usage_is_one_line(afterword: Command, tmp_path: Path, arguments: tu
     ran = afterword("exam", *(("--model", model) if "--model" not in arguments else ()), *arguments)
     assert ran.code == 2
     assert said in ran.complaint
+
+
+def test_an_exam_that_ended_early_is_gone_on_with_and_pays_nothing_twice(
+    afterword: Command, bugs: list[PlantedBug], tmp_path: Path
+) -> None:
+    reflector = script(tmp_path / "r.jsonl", "reflector", [lesson(bug, names=True) for bug in bugs])
+    actor = script(tmp_path / "a.jsonl", "actor", [code(bug.right) for bug in bugs])
+    exam = ("exam", "--model", actor, "--reflector-model", reflector, "--items", "3", "--no-baseline")
+    ran = afterword(*exam, "--calls", "3")
+    assert "the same command goes on with it" in ran.out
+    assert afterword("resume").complaint.endswith(
+        "one of `afterword exam`; give that command again, and it goes on with it"
+    )
+    ran = afterword(*exam, "--json", "--record", tmp_path / "calls.jsonl")
+    assert ran.code == 0, ran.err
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    asked = [call["role"] for call in calls if call["kind"] == "call"]
+    assert asked == ["actor", "reflector", "actor"]  # what came before is in the journal
+    table = ran.told["table"]
+    assert isinstance(table, list)
+    assert [(row["repaired"]["count"], row["repaired"]["total"]) for row in table] == [(3, 3)]
+    (run,) = [json.loads(line) for line in afterword("runs", "--json").out.splitlines()]
+    assert (run["run"], run["state"]) == (ran.told["run"], "finished")
+    shown = afterword("show", run["run"], bugs[0].id).out
+    assert lesson(bugs[0], names=True) in shown
+    assert "trial 2, with the lessons of trials 1" in shown
+
+
+def test_an_exam_is_kept_nowhere_where_that_is_asked_for(
+    afterword: Command, bugs: list[PlantedBug], tmp_path: Path
+) -> None:
+    reflector = script(tmp_path / "r.jsonl", "reflector", [lesson(bugs[0], names=True)] * 2)
+    actor = script(tmp_path / "a.jsonl", "actor", [code(bugs[0].right)] * 2)
+    exam = ("exam", "--model", actor, "--reflector-model", reflector, "--items", "1", "--no-baseline", "--no-journal")
+    ran = afterword(*exam, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.told["run"] is None
+    assert afterword("runs").code == 2
+    assert "--no-journal keeps the exam nowhere" in afterword(*exam, "--journal", tmp_path / "j").complaint
+
+
+def test_what_an_exam_was_asked_is_told_by_its_settings(
+    afterword: Command, bugs: list[PlantedBug], tmp_path: Path
+) -> None:
+    reflector = script(tmp_path / "r.jsonl", "reflector", [lesson(bugs[0], names=True)])
+    actor = script(tmp_path / "a.jsonl", "actor", [code(bugs[0].right)])
+    exam = ("exam", "--model", actor, "--reflector-model", reflector, "--items", "1", "--no-baseline", "--json")
+    first = afterword(*exam).told["run"]
+    assert afterword(*exam).told["run"] != first  # that one is finished

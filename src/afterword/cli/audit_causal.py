@@ -17,6 +17,7 @@ from rich.text import Text
 from afterword.cli.bench import Benches, RunLimits
 from afterword.cli.display import print_wrapped
 from afterword.cli.families import Family, Item, family_named
+from afterword.cli.own_run import taken_up
 from afterword.cli.past_runs import PastRun, tasks_of
 from afterword.cli.plan import Plan, plan_of, run_fingerprints
 from afterword.cli.roles import roles_of
@@ -90,7 +91,8 @@ async def _in_folder(
     }
     _refuse_changed(run_id, (await journal.spec(run_id)).fingerprints, fingerprints)
     command = ("afterword", "audit", run_id, "--causal", "--sample", str(choice.sample), "--seed", str(choice.seed))
-    own = await _own_run(journal, RunSpec(command, {"audit": run_id}, choice.seed, fingerprints))
+    settings = {"command": "audit", "run": run_id, "sample": choice.sample}
+    own = await taken_up(journal, RunSpec(command, settings, choice.seed, fingerprints))
     told = f"{counted(len(samples), 'lesson')}, three trials each; kept as run {own.id}"
     console.print(Text(plain(told)), highlight=False, soft_wrap=True)
     made, faults = await _all_made(samples, items, plan, own, console)
@@ -111,16 +113,6 @@ def _refuse_changed(run_id: str, before: Mapping[str, str], now: Mapping[str, st
     changed = tuple(name for name, value in now.items() if name != "code" and before.get(name, value) != value)
     if changed:
         raise RunChanged(run_id, changed)
-
-
-async def _own_run(journal: Journal, spec: RunSpec) -> Run:
-    """The run that keeps the trials: an earlier one of the same command that was interrupted, or a new one."""
-    for summary in await journal.runs():
-        if summary.command == spec.command and summary.state == "interrupted":
-            run = await journal.resume(summary.id)
-            run.check(spec.fingerprints)
-            return run
-    return await journal.start(spec)
 
 
 async def _all_made(

@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,17 +16,21 @@ import typer
 
 from afterword.cli import options
 from afterword.cli.asking import open_asked
+from afterword.cli.exam_kept import KeptExam, open_kept
 from afterword.cli.exam_result import Exam, Seen, exam_json, exam_text
 from afterword.cli.roles import ModelChoice, Role, roles_of
+from afterword.cli.starting import JournalChoice, secrets_of
 from afterword.cli.text import counted, money, plain, shortened
 from afterword.core.budget import Allowance
 from afterword.core.records import Strategy
 from afterword.errors import BudgetExhausted, Fault, InputError
 
 if TYPE_CHECKING:
+    from afterword.core.effects import Effects
     from afterword.core.protocols import Actor, Reflector
     from afterword.evaluators.function_tests import JudgePool
     from afterword.experiments.exam import Examined, PlantedBug
+    from afterword.families.programming.benchmarks import BenchmarkTask
 
 FAULTED = 3
 ITEMS = 10
@@ -60,6 +63,8 @@ def exam(
     timeout_s: options.CallTimeout = 300.0,
     requests_per_minute: options.RequestsPerMinute = None,
     threads: options.Threads = None,
+    journal: options.JournalPlace = None,
+    no_journal: options.NoJournal = False,
     record: options.Record = None,
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
@@ -67,8 +72,11 @@ def exam(
     """Examine a reflector before money is spent.
 
     Plants single bugs in right programs, has each reflector write its lesson, counts how many lessons name the bug, and
-    how many programs each actor then repairs.
+    how many programs each actor then repairs. What models say is kept in a journal run; the same command goes on with
+    one that was interrupted.
     """
+    if no_journal and journal is not None:
+        raise InputError("--no-journal keeps the exam nowhere; leave it out, or leave out --journal")
     if items < 1:
         raise InputError(f"--items takes a number from 1, found {items}")
     choice = ModelChoice(
@@ -92,6 +100,7 @@ def exam(
         Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd),
         max_tokens,
         record,
+        None if no_journal else JournalChoice(journal, secrets=secrets_of(api_key, base_url)),
         allow_weak_isolation,
     )
     seen = anyio.run(_examine, asked, as_json)
@@ -117,6 +126,17 @@ def _cast(
 
 
 async def _examine(exam: Exam, quiet: bool) -> Seen:
+    from afterword.families.programming import load_benchmark
+
+    published = [] if exam.data is None else load_benchmark("quixbugs", exam.data)
+    async with AsyncExitStack() as stack:
+        kept = await open_kept(exam, stack)
+        return await _with_models(exam, published, kept, stack, quiet)
+
+
+async def _with_models(
+    exam: Exam, published: list[BenchmarkTask], kept: KeptExam | None, stack: AsyncExitStack, quiet: bool
+) -> Seen:
     from afterword.evaluators.function_tests import JudgePool
     from afterword.experiments.exam import examine
     from afterword.families.programming import ProgramActor, program_reflector
@@ -125,42 +145,51 @@ async def _examine(exam: Exam, quiet: bool) -> Seen:
     roles = [*(("actor", one) for one in exam.actors), *(("reflector", one) for one in exam.reflectors)]
     found: list[Examined] = []
     ended = ""
-    async with AsyncExitStack() as stack:
-        sandbox = await stack.enter_async_context(open_sandbox(workers=1, allow_weak=exam.allow_weak))
-        judges = await stack.enter_async_context(JudgePool(sandbox, workers=1))
-        asked = await stack.enter_async_context(open_asked(roles, exam.allowance, exam.record))
-        opened = iter(asked.models)
-        actors: list[tuple[str, Actor]] = [
-            (one.name, ProgramActor(next(opened), one.temperature, exam.max_tokens)) for one in exam.actors
-        ]
-        reflectors: list[tuple[str, Reflector]] = [
-            (one.name, program_reflector(next(opened), one.temperature)) for one in exam.reflectors
-        ]
-        try:
-            async for bug in _bugs(exam, judges):
-                effects = partial(asked.effects, seed=exam.seed)
-                found.append(await examine(bug, reflectors, actors, judges, effects, baseline=exam.baseline))
-                if not found[-1].answered and len(found) == 1:
-                    raise Fault(found[-1].faults[0])  # what keeps every model from answering will go on to
-                if not quiet:
-                    _tell(found[-1], len(found), exam.items)
-        except BudgetExhausted as refused:
-            ended = str(refused)
-        spent = asked.spent
+    sandbox = await stack.enter_async_context(open_sandbox(workers=1, allow_weak=exam.allow_weak))
+    judges = await stack.enter_async_context(JudgePool(sandbox, workers=1))
+    used = None if kept is None else kept.used
+    asked = await stack.enter_async_context(open_asked(roles, exam.allowance, exam.record, used))
+    opened = iter(asked.models)
+    actors: list[tuple[str, Actor]] = [
+        (one.name, ProgramActor(next(opened), one.temperature, exam.max_tokens)) for one in exam.actors
+    ]
+    reflectors: list[tuple[str, Reflector]] = [
+        (one.name, program_reflector(next(opened), one.temperature)) for one in exam.reflectors
+    ]
+    arms: dict[str, Effects] = {}
+
+    def effects(task: str, arm: str) -> Effects:
+        arms[arm] = asked.effects(task, arm, exam.seed, None if kept is None else kept.run.recorder)
+        return arms[arm]
+
+    try:
+        async for bug in _bugs(exam, published, judges):
+            found.append(await examine(bug, reflectors, actors, judges, effects, baseline=exam.baseline))
+            if not found[-1].answered and len(found) == 1:
+                raise Fault(found[-1].faults[0])  # what keeps every model from answering will go on to
+            if kept is not None:
+                await kept.finish(found[-1], arms)
+            if not quiet:
+                if len(found) == 1 and kept is not None:
+                    sys.stderr.write(f"run {kept.run.id}{' is gone on with' if kept.run.resumed else ''}\n")
+                _tell(found[-1], len(found), exam.items)
+    except BudgetExhausted as refused:
+        ended = str(refused)
+    if kept is not None and not ended and not any(item.faults for item in found):
+        await kept.run.end()
+    spent = asked.spent
     told = f"{counted(spent.calls, 'call')}, {spent.tokens_in:,} + {spent.tokens_out:,} tokens, {money(spent.cost_usd)}"
-    return Seen(tuple(found), told, ended)
+    return Seen(tuple(found), told, ended, "" if kept is None else kept.run.id)
 
 
-async def _bugs(exam: Exam, judges: JudgePool) -> AsyncIterator[PlantedBug]:
+async def _bugs(exam: Exam, published: list[BenchmarkTask], judges: JudgePool) -> AsyncIterator[PlantedBug]:
     """So many bugs: planted ones, in turn with published ones where there are data."""
     from afterword.experiments.exam import known_right_programs, plant, planted_quixbugs
-    from afterword.families.programming import load_benchmark
 
     sources = [plant(known_right_programs(), judges, seed=exam.seed)]
-    if exam.data is not None:
-        tasks = load_benchmark("quixbugs", exam.data)
-        random.Random(exam.seed).shuffle(tasks)  # noqa: S311  a choice, not a secret
-        sources.append(planted_quixbugs(tasks, judges))
+    if published:
+        random.Random(exam.seed).shuffle(published)  # noqa: S311  a choice, not a secret
+        sources.append(planted_quixbugs(published, judges))
     given = 0
     while sources:
         for source in list(sources):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from afterword.cli.roles import Role
 from afterword.cli.shares import short_share
+from afterword.cli.starting import JournalChoice
 from afterword.cli.text import counted, plain, shortened
 from afterword.core.budget import Allowance
 
@@ -29,6 +30,8 @@ class Exam:
     allowance: Allowance
     max_tokens: int
     record: Path | None
+    journal: JournalChoice | None
+    """None: kept nowhere."""
     allow_weak: bool
 
 
@@ -41,6 +44,8 @@ class Seen:
     """What it cost."""
     ended: str = ""
     """Why it ended early."""
+    run: str = ""
+    """The journal run that keeps it; empty where there is none."""
 
 
 def exam_json(exam: Exam, seen: Seen) -> dict[str, object]:
@@ -73,6 +78,7 @@ def exam_json(exam: Exam, seen: Seen) -> dict[str, object]:
         "table": table,
         "ended": seen.ended or None,
         "spent": seen.told,
+        "run": seen.run or None,
     }
 
 
@@ -124,7 +130,10 @@ def exam_text(exam: Exam, seen: Seen) -> str:
         lines.append(f"{counted(len(faults), 'call')} faulted and left out, e.g. {shortened(faults[0], 90)}")
     if seen.ended:
         lines.append(f"ended early: {seen.ended}")
-    lines.append(seen.told)
+    kept = f"; kept as run {seen.run}" if seen.run else ""
+    lines.append(f"{seen.told}{kept}")
+    if kept and (seen.ended or faults):
+        lines.append("the same command goes on with it, and asks nothing twice")
     return plain("\n".join(lines)) + "\n"
 
 

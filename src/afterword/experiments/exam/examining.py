@@ -7,7 +7,7 @@ What is examined are the reflector and the actor of the programming family, as a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterword.core.effects import Effects
 from afterword.core.judging import evaluate
@@ -43,6 +43,7 @@ class Repair:
     reflector: str
     passed: bool | None
     fault: str = ""
+    trial: Trial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,19 @@ class Examined:
         """What kept a model from answering; nothing is concluded from it."""
         said = [one.fault for one in self.diagnoses] + [one.fault for one in self.repairs]
         return tuple(filter(None, said))
+
+    @property
+    def trials(self) -> tuple[tuple[str, Trial], ...]:
+        """What was made of the bug, by the arm in which it was: lessons on it, and repairs."""
+        failed = Trial(1, Trajectory(self.bug.buggy), self.bug.verdict)
+        lessons = [(one.reflector, replace(failed, reflection=one.lesson)) for one in self.diagnoses if not one.fault]
+        repairs = [(arm_of(one.actor, one.reflector), one.trial) for one in self.repairs if one.trial is not None]
+        return (*lessons, *repairs)
+
+
+def arm_of(actor: str, reflector: str) -> str:
+    """The arm in which an actor repairs with a reflector's lesson."""
+    return f"{actor} / {reflector}"
 
 
 async def examine(
@@ -87,7 +101,7 @@ async def examine(
         lessons = [(one.reflector, (one.lesson,)) for one in diagnoses if one.lesson is not None]
         tries: list[tuple[str, tuple[Reflection, ...]]] = [*([(BASELINE, ())] if baseline else []), *lessons]
         for reflector, shown in tries:
-            made = effects(bug.id, f"{actor_name} / {reflector}")
+            made = effects(bug.id, arm_of(actor_name, reflector))
             repairs.append(await _repair(bug, failed, (actor_name, reflector), actor, shown, judges, made))
     return Examined(bug, tuple(diagnoses), tuple(repairs))
 
@@ -120,4 +134,5 @@ async def _repair(
     except ModelFault as fault:
         return Repair(*pair, None, str(fault))
     verdict = await evaluate(bug.task, trajectory, FunctionTests(bug.suite, judges, bug.limits), effects)
-    return Repair(*pair, verdict.passed)
+    trial = Trial(2, trajectory, verdict, lessons_shown=tuple(lesson.trial for lesson in shown))
+    return Repair(*pair, verdict.passed, trial=trial)
