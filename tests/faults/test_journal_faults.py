@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -42,6 +43,23 @@ def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> d
 pytestmark = pytest.mark.timeout(600)
 
 
+@contextmanager
+def at_work(nursery: Nursery, where: str, folder: Path) -> Iterator[tuple[Child, Served]]:
+    """The job in the middle of its work."""
+    with counting_server() as served:
+        child = start_job(nursery, where, served, folder)
+        wait_for_requests(child, served, 10)
+        yield child, served
+
+
+def assert_goes_on(nursery: Nursery, where: str, served: Served, undisturbed: dict[str, object]) -> None:
+    """The job is resumed to an end as if nothing had happened, and little is asked again."""
+    child = start_job(nursery, where, served, Path(where).parent)
+    assert child.wait() == 0, child.said
+    assert not first_difference(anyio.run(contents, where), undisturbed)
+    assert repeated(served) <= job.AT_ONCE
+
+
 def wait_for_requests(child: Child, served: Served, number: int) -> None:
     while len(served.bodies) < number:
         assert child.poll(0.001) is None, child.said
@@ -55,17 +73,13 @@ def test_full_disk_stops_the_run_and_it_goes_on_when_there_is_room(
     tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object]
 ) -> None:
     where = str(tmp_path / "journal.sqlite")
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
-        wait_for_requests(child, served, 10)
+    with at_work(nursery, where, tmp_path) as (child, served):
         used = max(file.stat().st_size for file in tmp_path.iterdir())
         resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (used, resource.RLIM_INFINITY))  # no file may grow
         assert child.wait() == 1
         assert "JournalFault" in child.said
         assert "resume" in child.said
-        assert start_job(nursery, where, served, tmp_path).wait() == 0
-    assert not first_difference(anyio.run(contents, where), undisturbed)
-    assert repeated(served) <= job.AT_ONCE
+        assert_goes_on(nursery, where, served, undisturbed)
 
 
 @pytest.fixture
@@ -96,9 +110,7 @@ def test_disk_that_others_fill_stops_the_run_and_it_goes_on_when_there_is_room(
     tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object], small_disk: Path
 ) -> None:
     where = str(small_disk / "journal.sqlite")
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
-        wait_for_requests(child, served, 10)
+    with at_work(nursery, where, tmp_path) as (child, served):
         fill(small_disk / "filler")
         assert child.wait() == 1
         assert "JournalFault" in child.said
@@ -106,16 +118,12 @@ def test_disk_that_others_fill_stops_the_run_and_it_goes_on_when_there_is_room(
         assert refused.wait() == 1
         assert "full" in last_line(refused)
         (small_disk / "filler").unlink()
-        assert start_job(nursery, where, served, tmp_path).wait() == 0
-    assert not first_difference(anyio.run(contents, where), undisturbed)
-    assert repeated(served) <= job.AT_ONCE
+        assert_goes_on(nursery, where, served, undisturbed)
 
 
 def test_locked_journal_is_waited_for(tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object]) -> None:
     where = str(tmp_path / "journal.sqlite")
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
-        wait_for_requests(child, served, 10)
+    with at_work(nursery, where, tmp_path) as (child, served):
         other = sqlite3.connect(where, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         time.sleep(0.3)
@@ -134,17 +142,13 @@ def test_journal_that_stays_locked_stops_the_run(
     tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object]
 ) -> None:
     where = str(tmp_path / "journal.sqlite")
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
-        wait_for_requests(child, served, 10)
+    with at_work(nursery, where, tmp_path) as (child, served):
         other = sqlite3.connect(where, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         assert child.wait() == 1
         other.close()
         assert "is locked by another process" in child.said
-        assert start_job(nursery, where, served, tmp_path).wait() == 0
-    assert not first_difference(anyio.run(contents, where), undisturbed)
-    assert repeated(served) <= job.AT_ONCE
+        assert_goes_on(nursery, where, served, undisturbed)
 
 
 @pytest.mark.parametrize("crash", [False, True])
@@ -152,8 +156,7 @@ def test_postgresql_restarted_in_mid_run_is_not_noticed(
     tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object], postgres: Postgres, crash: bool
 ) -> None:
     where = postgres.database()
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
+    with at_work(nursery, where, tmp_path) as (child, served):
         for requests in (10, 30):
             wait_for_requests(child, served, requests)
             postgres.stop(crash=crash)
@@ -186,18 +189,14 @@ def test_clock_that_is_set_back_after_a_kill_changes_nothing(
     tmp_path: Path, nursery: Nursery, undisturbed: dict[str, object]
 ) -> None:
     where = str(tmp_path / "journal.sqlite")
-    with counting_server() as served:
-        child = start_job(nursery, where, served, tmp_path)
-        wait_for_requests(child, served, 10)
+    with at_work(nursery, where, tmp_path) as (child, served):
         child.kill()
         connection = sqlite3.connect(where)
         for table, column in (("runs", "started"), ("tasks", "started"), ("effects", "at")):
             connection.execute(f"UPDATE {table} SET {column} = {column} + 1e9")  # noqa: S608
         connection.commit()
         connection.close()
-        assert start_job(nursery, where, served, tmp_path).wait() == 0
-    assert not first_difference(anyio.run(contents, where), undisturbed)
-    assert repeated(served) <= job.AT_ONCE
+        assert_goes_on(nursery, where, served, undisturbed)
 
 
 @pytest.mark.parametrize("where", ["/proc/journal.sqlite", "/proc/self/new/journal.sqlite"])
