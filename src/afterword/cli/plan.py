@@ -33,6 +33,16 @@ LOCAL_JOBS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class PilotPlan:
+    """That tasks are drawn at random, that the run ends once it is clear whether reflexion pays, and what is clear."""
+
+    alpha: float
+    margin: float
+    false_positives: float
+    most_tasks: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Which tasks are worked on, how, and how many at a time."""
 
@@ -55,6 +65,7 @@ class Plan:
     """Of an experiment; empty: a plain run."""
     seeds: tuple[int, ...] = ()
     """Of an experiment."""
+    pilot: PilotPlan | None = None
 
     def __post_init__(self) -> None:
         for option, value in (
@@ -108,6 +119,8 @@ def plan_of(data: Mapping[str, object]) -> Plan:
     """
     from pydantic import ValidationError
 
+    if isinstance(command := data.get("command"), str):
+        raise InputError(f"this run is one of `afterword {command}`; give that command again, and it goes on with it")
     try:
         return _adapter().validate_python(dict(data))
     except ValidationError as error:
@@ -132,17 +145,18 @@ def run_fingerprints(plan: Plan, family: Family) -> dict[str, str]:
     for case in plan.cases:  # of an experiment each arm has models of its own, though they may be the same
         prefix = f"{case.arm}:" if plan.is_experiment else ""
         roles = roles_of(case.settings.models, case.settings.strategy)
-        models |= {f"model:{prefix}{name}": _of_role(role) for name, role in roles.played.items()}
+        models |= {f"model:{prefix}{name}": role_fingerprint(role) for name, role in roles.played.items()}
     book = None if settings.rules is None else open_rule_book(settings.rules, settings.rules_limit)
     return {
-        "code": fingerprint(__version__, _hash_of("afterword.core", code=True)),
-        "prompts": fingerprint([_hash_of(package, code=False) for package in family.prompts]),
+        "code": fingerprint(__version__, package_hash("afterword.core", code=True)),
+        "prompts": fingerprint([package_hash(package, code=False) for package in family.prompts]),
         **models,
         **({} if book is None else {"rules": book.fingerprint}),
     }
 
 
-def _of_role(role: Role) -> str:
+def role_fingerprint(role: Role) -> str:
+    """Of the model that plays a role, and of how it is asked."""
     options = role.options
     address = None
     if options.base_url is not None:
@@ -161,7 +175,7 @@ def _hash_of_file(file: Path) -> str:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from None
 
 
-def _hash_of(package: str, *, code: bool) -> str:
+def package_hash(package: str, *, code: bool) -> str:
     """Of the files of a package: its code, or all that is none."""
     digest = hashlib.sha256()
     for folder in _folders(package):
