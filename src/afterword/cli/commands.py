@@ -58,6 +58,9 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             raise InputError("a person is asked about one task after the other: add --jobs 1")
         console = LeavableConsole(stderr=results.as_json)
         results.burned = frozenset(task for task, how in start.departures.items() if how.revealed)
+        if start.plan.pilot is not None:
+            await _conduct_pilot(start, console, results)
+            return
         screen: Screen = CompactScreen(console, results)
         if not many or asking:
             screen = WatchedScreen(console, results, show_output=not results.as_json and results.out is None)
@@ -66,3 +69,15 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             await work(start, screen)
         if scope.cancel_called:
             raise BrokenPipeError
+
+
+async def _conduct_pilot(start: Start, console: LeavableConsole, results: Results) -> None:
+    from afterword.cli.pilot_screen import PilotScreen
+
+    screen = PilotScreen(console, start.plan, [item.task.id for item in start.items], as_json=results.as_json)
+    with anyio.CancelScope() as scope:
+        console.gone = scope.cancel
+        await work(start, screen, screen)
+    if scope.cancel_called:
+        raise BrokenPipeError
+    results.answered = screen.code

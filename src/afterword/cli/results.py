@@ -29,6 +29,8 @@ class Results:
     statuses: Counter[str] = field(default_factory=Counter)
     burned: frozenset[str] = frozenset()
     """Tasks whose held-out checks were revealed: nothing accepts them until fresh ones are given."""
+    answered: int | None = None
+    """The exit code of a run that ends with an answer of its own, as a pilot does."""
     _own_tests: dict[str, Sequence[OwnTest]] = field(default_factory=dict)
 
     def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
@@ -57,6 +59,8 @@ class Results:
 
     def exit_code(self, *, require_acceptance: bool) -> int:
         """0 if all are accepted or unverified, 3 if any faulted, else 1."""
+        if self.answered is not None:
+            return self.answered
         if self.statuses["faulted"]:
             return FAULTED
         good = self.statuses["accepted"] + (0 if require_acceptance else self.statuses["unverified"])

@@ -154,7 +154,7 @@ def run(
         rules_limit=rules_limit,
         data=data,
         limit=limit,
-        options=_stated(of_family, chosen),
+        options=stated_options(of_family, chosen),
     )
     plan = Plan(
         chosen.name,
@@ -176,7 +176,7 @@ def run(
     return results.exit_code(require_acceptance=require_acceptance)
 
 
-def _stated(of_family: dict[str, OptionValue], family: Family) -> dict[str, OptionValue]:
+def stated_options(of_family: dict[str, OptionValue], family: Family) -> dict[str, OptionValue]:
     """The options of a family that were stated; those of another one would do nothing.
 
     Raises:

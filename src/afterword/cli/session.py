@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import EffectKey, EventSink, Recorder
-from afterword.core.records import Outcome, Usage
+from afterword.core.records import Outcome, StopReason, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault
 from afterword.experiments.limits import RunBudget
@@ -109,6 +110,17 @@ class Items:
             raise InputError("expected at least one task, found none in the sources")
         if only is not None and f"task:{only}" not in self.fingerprints:
             raise InputError(f"the sources hold no task {only!r} any more")
+        self._drawn = None if plan.pilot is None else self._draw(plan.pilot.most_tasks, plan.settings.seed)
+
+    def _draw(self, most: int, seed: int) -> int:
+        """Holds so many tasks, drawn at random, in the order in which they were drawn; the number of them."""
+        names = list(self.fingerprints)
+        random.Random(f"pilot {seed}").shuffle(names)  # noqa: S311
+        places = {name: place for place, name in enumerate(names[:most])}
+        rows = self._made() if self._held is None else self._held
+        drawn = {place: row for row in rows if (place := places.get(f"task:{row[0].task.id}")) is not None}
+        self._held = [drawn[place] for place in sorted(drawn)]
+        return len(drawn)
 
     def _made(self) -> Iterator[tuple[Item, ...]]:
         rows = zip(*(self._make(settings) for settings in self._settings), strict=True)
@@ -128,7 +140,9 @@ class Items:
                 self._held = None
 
     def __len__(self) -> int:
-        return 1 if self._only is not None else len(self.fingerprints)
+        if self._only is not None:
+            return 1
+        return len(self.fingerprints) if self._drawn is None else self._drawn
 
     def __iter__(self) -> Iterator[Item]:
         return (row[0] for row in self.rows())
@@ -217,7 +231,19 @@ class Start:
         return {**run_fingerprints(self.plan, self.family), **self.items.fingerprints}
 
 
-async def work(start: Start, screen: Screen) -> None:
+class Referee(Protocol):
+    """Who says that enough is known before all tasks are worked on, and is told what cannot be counted."""
+
+    def stopped(self) -> StopReason | None:
+        """Asked before each job."""
+        ...
+
+    def cut_short(self, job: Job) -> None:
+        """The run's budget has ended a job, which is told as ended next."""
+        ...
+
+
+async def work(start: Start, screen: Screen, referee: Referee | None = None) -> None:
     """Works on the tasks, telling the screen what happens.
 
     Raises:
@@ -225,15 +251,16 @@ async def work(start: Start, screen: Screen) -> None:
         JournalFault: what happens can no longer be kept.
     """
     try:
-        await _Session(start, screen).work()
+        await _Session(start, screen, referee).work()
     except BaseExceptionGroup as group:
         raise first_of_group(group) from None
 
 
 class _Session:
-    def __init__(self, start: Start, screen: Screen) -> None:
+    def __init__(self, start: Start, screen: Screen, referee: Referee | None) -> None:
         self._start = start
         self._screen = screen
+        self._referee = referee
         self._budget = RunBudget(start.plan.total, start.spent)
         self._at_work: dict[tuple[str, str, int], ItemBench] = {}
         self._unfinished = 0
@@ -253,7 +280,7 @@ class _Session:
                     at_once=plan.at_once,
                     record=self._record,
                     listener=PairListener(screen, len(benches), self._pair_over),
-                    stopped=lambda: self._budget.exhausted,
+                    stopped=self._stopped,
                     is_final=self._is_final,
                     failed=self._without_outcome,
                 )
@@ -265,6 +292,9 @@ class _Session:
                     screen.interrupted(self._ending())
                 raise
         await self._conclude()
+
+    def _stopped(self) -> StopReason | None:
+        return self._budget.exhausted or (None if self._referee is None else self._referee.stopped())
 
     def _benches(self, cases: Sequence[Case], models: Models, shared: Shared) -> dict[str, Benches]:
         """By arm; seeds share theirs."""
@@ -328,6 +358,8 @@ class _Session:
         """What the run's budget has ended goes on when the run is resumed with more."""
         bench_of = self._at_work.pop((job.task.id, job.arm, job.seed), None)
         final = bench_of is None or not bench_of.refused
+        if not final and self._referee is not None:
+            self._referee.cut_short(job)
         self._unfinished += not final or outcome.fault is not None
         return final
 

@@ -1,0 +1,83 @@
+"""The answer of a pilot as lines for a person and as one object for a program: the same numbers in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from rich.text import Text
+
+from afterword.cli.text import counted, spend
+from afterword.core.records import Usage
+from afterword.experiments.pilot import Standing, TaskSeen, ladder, ladder_lines, verdict
+from afterword.experiments.pilot.sentences import arm_line, percent, points
+
+
+def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Iterator[Text]:
+    """The sentence, the numbers behind it, and the ladder."""
+    yield Text("")
+    yield Text(verdict(seen), style="bold")
+    if not seen.tasks:
+        yield Text(spend(spent), style="dim")
+        return
+    yield Text("")
+    for arm in seen.arms:
+        yield Text(f"{arm.arm:<10}  {arm_line(arm)}")
+    pairs = f"only reflexion solved {seen.only_reflexion}, only retry {seen.only_retry}"
+    yield Text(f"{'difference':<10}  {pairs}; {points(seen.difference)}")
+    yield Text(f"{'evaluator':<10}  {_evaluator(seen)}")
+    yield Text(f"{'lessons':<10}  {_lessons(seen)}")
+    if seen.faults:
+        yield Text(f"{'faults':<10}  {counted(seen.faults, 'task')} left out", style="yellow")
+    yield Text("")
+    for line in ladder_lines(ladder(tasks, seen)):
+        yield Text(f"ladder  {line}")
+    yield Text("")
+    yield Text(
+        f"Intervals hold however often they are looked at; each end is wrong in at most {100 * seen.rules.alpha:g} % "
+        "of pilots.",
+        style="dim",
+    )
+    yield Text(spend(spent), style="dim")
+
+
+def _evaluator(seen: Standing) -> str:
+    if seen.false_positives.value is None:
+        return "no held-out check judged what it passed: how often it is wrong is not known"
+    bound = f"{100 * seen.rules.false_positives:g} %"
+    return f"wrong about {percent(seen.false_positives)} of what it passed; the bound is {bound}"
+
+
+def _lessons(seen: Standing) -> str:
+    if seen.useful.value is None:
+        return "none was needed" if seen.arms[0].solved == seen.tasks else "no trial had one"
+    return (
+        f"a trial got further with one in {percent(seen.useful)} of {counted(seen.useful.n, 'task')}; "
+        f"{percent(seen.sound)} quote what happened, prescribe a change and say something new"
+    )
+
+
+def pilot_json(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage, *, ended: str, drawn: int) -> dict[str, object]:
+    """One object: `answer` is one of five texts, `ended` one of clear, tasks, budget, faults."""
+    found = asdict(seen)
+    climbed = ladder(tasks, seen)
+    return {
+        "answer": seen.answer,
+        "sentence": verdict(seen),
+        "more_tasks": found["more"],
+        "ended": ended,
+        "tasks": seen.tasks,
+        "tasks_drawn": drawn,
+        "faults": seen.faults,
+        "only_retry": seen.only_retry,
+        "only_reflexion": seen.only_reflexion,
+        "difference": found["difference"],
+        "false_positives": found["false_positives"],
+        "useful_lessons": found["useful"],
+        "sound_lessons": found["sound"],
+        "arms": list(found["arms"]),
+        "ladder": [asdict(rung) for rung in climbed.rungs],
+        "check_passes": climbed.check_passes,
+        "rules": found["rules"],
+        "usage": asdict(spent),
+    }
