@@ -50,9 +50,11 @@ def conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> N
 
 async def _conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> None:
     async with starting as start:
-        many = len(start.items) > 1
+        many = start.jobs > 1 or start.plan.is_experiment
         if many and results.out is not None:
             raise InputError("--out is for one task; several are read with --json, or later with: afterword export")
+        if start.plan.is_experiment and start.items.asks:
+            raise InputError("a person judges one of the tasks, and an experiment asks none; leave that task out")
         asking = start.plan.settings.ask or start.items.asks
         if many and asking and start.plan.at_once > 1:
             raise InputError("a person is asked about one task after the other: add --jobs 1")
@@ -61,7 +63,7 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
         if start.plan.pilot is not None:
             await _conduct_pilot(start, console, results)
             return
-        screen: Screen = CompactScreen(console, results)
+        screen: Screen = CompactScreen(console, results, start.plan)
         if not many or asking:
             screen = WatchedScreen(console, results, show_output=not results.as_json and results.out is None)
         with anyio.CancelScope() as scope:

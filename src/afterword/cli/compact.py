@@ -15,6 +15,7 @@ from rich.text import Text
 
 from afterword.cli.display import print_wrapped
 from afterword.cli.families import Item
+from afterword.cli.plan import Plan
 from afterword.cli.results import NOT_BEGUN, Results
 from afterword.cli.session import Ending, Opening
 from afterword.cli.text import counted, money, plain, shortened, spend
@@ -36,9 +37,10 @@ _MOST_NAMED = 3
 class CompactScreen:
     """Counts, and prints one line for each task that is done."""
 
-    def __init__(self, console: Console, results: Results) -> None:
+    def __init__(self, console: Console, results: Results, plan: Plan | None = None) -> None:
         self._console = console
         self._results = results
+        self._plan = plan if plan is not None and plan.is_experiment else None
         self._status: Status | None = None
         self._tasks = 0
         self._done = 0
@@ -64,6 +66,9 @@ class CompactScreen:
         self._opened = True
         self._tasks = opening.tasks
         self._rest()
+        if self._plan is not None:
+            self._opened_experiment(self._plan, opening)
+            return
         self._console.print(Text(plain(told_models(opening.roles, opening.settings))), highlight=False, soft_wrap=True)
         if opening.run:
             print_wrapped(self._console, Text(plain(f"run   {opening.run}")), hang=6)
@@ -71,26 +76,42 @@ class CompactScreen:
         limit = f"{settings.strategy}, at most {counted(settings.max_trials, 'trial')} each"
         line = f"tasks {opening.tasks:,}, {opening.at_once} at a time; {limit}"
         print_wrapped(self._console, Text(plain(line)), hang=6)
+        self._warn(opening)
+
+    def _opened_experiment(self, plan: Plan, opening: Opening) -> None:
+        if opening.run:
+            print_wrapped(self._console, Text(plain(f"run   {opening.run}")), hang=6)
+        arms = ", ".join(arm.name for arm in plan.arms)
+        print_wrapped(self._console, Text(plain(f"arms  {arms}; {plan.at_once} of them at a time")), hang=6)
+        self._warn(opening)
+
+    def _warn(self, opening: Opening) -> None:
         for warning in opening.warnings:
             print_wrapped(self._console, Text(f"warning: {warning}", style="yellow"), hang=2)
 
     def begun(self, job: Job) -> EventSink:
         """What happens in a job is counted."""
-        self._at_work[job.task.id] = "starting"
-        return self
+        self._at_work[self._name(job)] = "starting"
+        return _Heard(self._name(job), self)
 
-    def emit(self, event: events.Event) -> None:
-        """Notes where a task stands and what was spent."""
+    def heard(self, name: str, event: events.Event) -> None:
+        """Notes where a job stands and what was spent."""
         match event:
             case events.TrialStarted():
-                self._at_work[event.task] = f"trial {event.trial}"
+                self._at_work[name] = f"trial {event.trial}"
             case events.ModelCalled():
                 self._spent = self._spent + event.usage
             case events.Stopped():
-                self._at_work[event.task] = "held-out check"
+                self._at_work[name] = "held-out check"
             case _:
                 return
         self._refresh()
+
+    def _name(self, job: Job) -> str:
+        if self._plan is None:
+            return job.task.id
+        seed = f" seed {job.seed}" if len(self._plan.seeds) > 1 else ""
+        return f"{shortened(job.task.id, 40)}  {shortened(job.arm, 30)}{seed}"
 
     def begun_again(self, job: Job, fault: FaultRecord) -> None:
         """Says that a trial is taken anew."""
@@ -102,16 +123,17 @@ class CompactScreen:
 
     def ended(self, job: Job, outcome: Outcome, *, earlier: bool) -> None:
         """A line for the task."""
-        self._at_work.pop(job.task.id, None)
+        name = self._name(job)
+        self._at_work.pop(name, None)
         self._done += 1
         if not earlier or outcome.status != "accepted":
-            self._print(_line(outcome, earlier=earlier, burned=job.task.id in self._results.burned))
-        self._results.add(outcome)
+            self._print(_line(name, outcome, earlier=earlier, burned=job.task.id in self._results.burned))
+        self._results.add(outcome, None if self._plan is None else job)
         self._refresh()
 
     def left(self, job: Job, reason: StopReason) -> None:
         """Counts a task that is not begun."""
-        self._results.left(job.task.id, reason)
+        self._results.left(job.task.id, reason, None if self._plan is None else job)
 
     def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
         """Keeps the tests that a model wrote."""
@@ -129,7 +151,9 @@ class CompactScreen:
     def interrupted(self, ending: Ending) -> None:
         """Says what a run that is given up has done and spent, and how to go on with it."""
         self._rest()
-        tell_ending(self._console, f"given up after {self._done} of {self._tasks} tasks, {spend(ending.spent)}", ending)
+        tell_ending(
+            self._console, f"given up after {self._done} of {self._tasks} {self._noun}, {spend(ending.spent)}", ending
+        )
 
     def over(self, ending: Ending) -> None:
         """The last lines: how many came to what, what it cost, and how to go on where something is left."""
@@ -144,6 +168,10 @@ class CompactScreen:
             )
             tell_ending(self._console, what, ending)
 
+    @property
+    def _noun(self) -> str:
+        return "tasks" if self._plan is None else "tasks x arms x seeds"
+
     def _print(self, line: Text) -> None:
         print_wrapped(self._console, line, hang=2)
 
@@ -156,7 +184,7 @@ class CompactScreen:
         parts = [
             f"{self._done}/{self._tasks} done",
             counts.replace("_", " "),
-            money(self._spent.cost_usd),
+            money(self._spent.cost_usd) if self._plan is None else "",  # what arms share would count for each of them
             f"{self._done / minutes:.0f} a minute",
             note,
             f"{at_work}{more}",
@@ -179,11 +207,23 @@ class CompactScreen:
             self._status = None
 
 
-def _line(outcome: Outcome, *, earlier: bool, burned: bool) -> Text:
+class _Heard:
+    """What happens in one job."""
+
+    def __init__(self, name: str, screen: CompactScreen) -> None:
+        self._name = name
+        self._screen = screen
+
+    def emit(self, event: events.Event) -> None:
+        """Hands an event on with the name of the job."""
+        self._screen.heard(self._name, event)
+
+
+def _line(name: str, outcome: Outcome, *, earlier: bool, burned: bool) -> Text:
     """`✓ accepted    double  2 trials  3 calls, 120 + 30 tokens, $0`."""
     mark, style = _MARKS.get(outcome.status, ("✗", "red"))
     line = Text(f"{mark} {outcome.status.replace('_', ' '):<10}", style=style)
-    line.append(f"  {shortened(outcome.task_id, 40)}", style="default")
+    line.append(f"  {shortened(name, 90)}", style="default")
     facts = [counted(len(outcome.trials), "trial")]
     if outcome.fault is not None:
         facts.append(f"{outcome.fault.kind}: {shortened(outcome.fault.message, 160)}")

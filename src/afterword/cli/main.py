@@ -24,6 +24,7 @@ from afterword.cli import (
     doctor,
     evaluate,
     exam,
+    experiment,
     export,
     extract,
     failures,
@@ -62,6 +63,7 @@ app.command("run")(run.run)
 app.command("resume")(resume.resume)
 app.command("fork")(fork.fork)
 app.command("continue")(continue_.continue_run)
+app.command("experiment")(experiment.experiment)
 app.command("evaluate")(evaluate.evaluate)
 app.command("verify")(verify.verify)
 app.command("compare")(compare.compare)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from afterword.cli.result import ACCEPTED, FAILED, FAULTED, outcome_json
 from afterword.core.records import Outcome, StopReason
 from afterword.errors import InputError
+from afterword.experiments.scheduler import Job
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -38,12 +39,12 @@ class Results:
         if self.as_json:
             self._own_tests[task_id] = tests
 
-    def add(self, outcome: Outcome) -> None:
-        """An outcome: a line of JSON, and its output in the file."""
+    def add(self, outcome: Outcome, job: Job | None = None) -> None:
+        """An outcome: a line of JSON, and its output in the file. Of an experiment the line says which job's it is."""
         self.statuses[outcome.status] += 1
         own_tests = self._own_tests.pop(outcome.task_id, ())
         if self.as_json:
-            told = outcome_json(outcome, own_tests)
+            told = {**_place(job), **outcome_json(outcome, own_tests)}
             self._write({**told, "held_out_burned": True} if outcome.task_id in self.burned else told)
         if self.out is not None and outcome.best is not None:
             try:
@@ -51,11 +52,11 @@ class Results:
             except OSError as error:
                 raise unwritable(self.out, error) from None
 
-    def left(self, task_id: str, reason: StopReason) -> None:
+    def left(self, task_id: str, reason: StopReason, job: Job | None = None) -> None:
         """A task that was not begun, and why."""
         self.statuses[NOT_BEGUN] += 1
         if self.as_json:
-            self._write({"task": task_id, "status": NOT_BEGUN, "stop_reason": reason})
+            self._write({**_place(job), "task": task_id, "status": NOT_BEGUN, "stop_reason": reason})
 
     def exit_code(self, *, require_acceptance: bool) -> int:
         """0 if all are accepted or unverified, 3 if any faulted, else 1."""
@@ -70,6 +71,10 @@ class Results:
     def _write(told: dict[str, object]) -> None:
         sys.stdout.write(json.dumps(told) + "\n")
         sys.stdout.flush()
+
+
+def _place(job: Job | None) -> dict[str, object]:
+    return {} if job is None else {"task": job.task.id, "arm": job.arm, "seed": job.seed}
 
 
 def refuse_unwritable(out: Path) -> None:

@@ -53,6 +53,16 @@ class Arm:
         return self.evaluator is _same_evaluator and not self.judges_itself
 
     @property
+    def asks_reflector(self) -> bool:
+        """Whether a model writes its lessons."""
+        return self.strategy.reflects and self.reflector is _same_reflector
+
+    @property
+    def attempts(self) -> bool:
+        """Whether each trial is several attempts."""
+        return self.actor is not _same_actor
+
+    @property
     def samples(self) -> bool:
         """Whether it lives by differing attempts at the same prompt, so that a temperature of 0 makes no sense."""
         return self.strategy is Strategy.RETRY and (not self.one_trial or self.actor is not _same_actor)

@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afterword.core.messages import ChatRequest
+from afterword.core.messages import FREE, ChatRequest, Price
 from afterword.core.protocols import Model
 from afterword.errors import InputError
 from afterword.models.limits import RequestLimits
@@ -160,3 +160,19 @@ class Models:
                 concurrency=options.concurrency, requests_per_minute=options.requests_per_minute
             )
         return self._limits[key]
+
+
+def price_bound(name: str, options: ModelOptions) -> Price | None:
+    """The most that a model costs, without opening it; None when the price is unknown.
+
+    Raises:
+        InputError: there is no such provider.
+    """
+    provider, model = split_name(name)
+    if provider not in ("openai", "anthropic"):
+        return FREE
+    from afterword.models.prices import Pricing
+
+    # The price of a name is known at its own provider only; elsewhere the address tells, or the user.
+    address = options.base_url or os.environ.get(f"{provider.upper()}_BASE_URL", "").strip() or None
+    return Pricing(model, provider if address is None else None, address, options.price).bound()

@@ -10,18 +10,19 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from afterword.cli.families.interface import Bench, Item, Settings
+from afterword.cli.families.interface import Bench, Item, Settings, Sizes
 from afterword.core.effects import fingerprint
 from afterword.core.protocols import Evaluator, Model
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
 from afterword.evaluators.environment import EnvironmentSuccess, ModelWatch, StuckHeuristic, Watch, success_judge
 from afterword.evaluators.model_judge import same_model_warning
-from afterword.families.decision.actor import MAX_STEPS, EnvironmentActor
-from afterword.families.decision.reflection import game_reflector
+from afterword.families.decision.actor import MAX_STEPS, EnvironmentActor, PlayBounds
+from afterword.families.decision.reflection import MAX_PLAY_CHARS, MAX_REPORT_CHARS, game_reflector
 from afterword.families.decision.tasks import ALFWORLD, EXPRESS, WEBSHOP, DecisionTask, SourceOptions, tasks_of
 from afterword.families.decision.worlds.textworld_express import java_problem
 from afterword.families.programming.benchmarks import data_folder
+from afterword.reflectors.verbal import MAX_INSTRUCTIONS_CHARS
 
 MEMORY = 3
 """As in the paper."""
@@ -86,6 +87,20 @@ class DecisionFamily:
         tasks = (task for source in sources for task in _tasks(source, settings))
         for task in islice(tasks, settings.limit):
             yield _item(task, how, settings)
+
+    def sizes(self, settings: Settings) -> Sizes:
+        """One call a step; the lengths are those that the prompts are bounded to."""
+        bounds = PlayBounds()
+        steps = settings.number("max_steps", MAX_STEPS)
+        watched = settings.text("watch") == WatchName.MODEL
+        return Sizes(
+            steps=steps,
+            prompt_chars=14_000 + 2 * bounds.history + bounds.observation,
+            previous_chars=1_200 + 2 * bounds.previous,
+            reply_tokens=settings.max_tokens or MAX_TOKENS,
+            failed_trial_chars=5_000 + MAX_INSTRUCTIONS_CHARS + 2 * MAX_PLAY_CHARS + MAX_REPORT_CHARS,
+            looks=2 * (steps // 10) if watched else 0,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +194,7 @@ def _item(task: DecisionTask, how: _How, settings: Settings) -> Item:
         f"{_TOLD[how.judge]}; at most {max_steps} steps",
         fingerprint(task.fingerprint, how.judge, how.watch, asdict(how.heuristic), max_steps),
         loop,
+        judge_calls=2 * settings.number("judge_votes", 1) if how.judge is Judge.MODEL else 0,
     )
 
 

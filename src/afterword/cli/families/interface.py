@@ -160,6 +160,24 @@ class Bench(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large the calls of a family can be, for an upper bound told before anything is spent."""
+
+    steps: int
+    """Most calls of the actor in one trial."""
+    prompt_chars: int
+    """Of the actor's prompt at most, besides what the task itself says, the last attempt and the lessons."""
+    previous_chars: int
+    """Of the last attempt and its report, where the strategy shows them."""
+    reply_tokens: int
+    """Of one reply of the actor."""
+    failed_trial_chars: int
+    """Of a failed trial as the reflector sees it, with its worked examples."""
+    looks: int = 0
+    """Most times that a model looks at one trial besides judging it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One task of a run: what it is, how it is judged, and how its loop is put together."""
 
@@ -174,6 +192,10 @@ class Item:
     """Of the output, for colours; empty for plain text."""
     asks: bool = False
     """Whether a person is asked about it on the way, so that no other item can run beside it."""
+    own_tests: bool = False
+    """Whether a model writes the tests that it is judged by."""
+    judge_calls: int = 0
+    """Most calls of a model that judges one trial; 0 where none does."""
 
 
 class Family(Protocol):
@@ -197,3 +219,5 @@ class Family(Protocol):
         ...
 
     def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]: ...
+
+    def sizes(self, settings: Settings) -> Sizes: ...

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from afterword.cli.families.interface import Bench, Item, Settings
+from afterword.cli.families.interface import Bench, Item, Settings, Sizes
 from afterword.cli.judging import Judging, open_judging
 from afterword.cli.roles import Roles, roles_of
 from afterword.core.effects import fingerprint
@@ -16,12 +16,13 @@ from afterword.core.protocols import Evaluator
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
 from afterword.evaluators.model_judge import ModelJudge, same_model_warning
-from afterword.families.programming.actor import ProgramActor
+from afterword.families.programming.actor import ProgramActor, PromptBounds
 from afterword.families.programming.benchmarks import benchmark_tasks, data_folder, is_benchmark
 from afterword.families.programming.command_task import told_judges
-from afterword.families.programming.reflection import program_reflector
+from afterword.families.programming.reflection import MAX_CODE_CHARS, MAX_REPORT_CHARS, program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.families.programming.task_rows import read_tasks
+from afterword.reflectors.verbal import MAX_INSTRUCTIONS_CHARS
 
 MEMORY = 1
 """As in the paper."""
@@ -47,6 +48,17 @@ class ProgrammingFamily:
         tasks = (task for source in sources for task in _tasks(source, settings.data))
         for task in islice(tasks, settings.limit):
             yield _item(task, settings, roles)
+
+    def sizes(self, settings: Settings) -> Sizes:
+        """One call a trial; the lengths are those that the prompts are bounded to, with room for their fixed text."""
+        bounds = PromptBounds()
+        return Sizes(
+            steps=1,
+            prompt_chars=2_000 + bounds.code,
+            previous_chars=500 + bounds.code + bounds.feedback + 400,
+            reply_tokens=settings.max_tokens or MAX_TOKENS,
+            failed_trial_chars=4_000 + MAX_INSTRUCTIONS_CHARS + MAX_CODE_CHARS + MAX_REPORT_CHARS,
+        )
 
 
 def _tasks(source: str, data: Path | None) -> Iterator[ProgrammingTask]:
@@ -86,6 +98,8 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
         loop,
         language=str(task.task.inputs.get("language", "python")),
         asks=task.held_out_asked,
+        own_tests=own,
+        judge_calls=0 if task.rubric is None else 2 * settings.number("judge_votes", 1),
     )
 
 

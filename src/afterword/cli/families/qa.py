@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from afterword.cli.families.interface import Bench, Item, Settings
+from afterword.cli.families.interface import Bench, Item, Settings, Sizes
 from afterword.core.effects import fingerprint
 from afterword.core.protocols import Actor, Evaluator
 from afterword.core.reflexion import Reflexion
@@ -19,12 +19,13 @@ from afterword.families.programming.benchmarks import data_folder
 from afterword.families.qa.articles import ArticleStore, ClosedArticles
 from afterword.families.qa.chain_of_thought import ChainOfThought
 from afterword.families.qa.hotpotqa import PARAGRAPHS, find_file, is_hotpotqa, load_hotpotqa
-from afterword.families.qa.prompting import COT_EXAMPLES, REACT_EXAMPLES, cot_examples, react_examples
+from afterword.families.qa.prompting import COT_EXAMPLES, REACT_EXAMPLES, PromptBounds, cot_examples, react_examples
 from afterword.families.qa.question import Mode, Question
 from afterword.families.qa.question_file import read_questions
 from afterword.families.qa.react import ReActActor
-from afterword.families.qa.reflection import answer_reflector
+from afterword.families.qa.reflection import MAX_REPORT_CHARS, MAX_STEPS_CHARS, answer_reflector
 from afterword.families.qa.wikipedia import ENGLISH, WikipediaOptions, open_wikipedia
+from afterword.reflectors.verbal import MAX_INSTRUCTIONS_CHARS
 
 MEMORY = 3
 """As in the paper."""
@@ -52,6 +53,18 @@ class QuestionFamily:
         questions = (question for source in sources for question in _questions(source, settings.data))
         for question in islice(questions, settings.limit):
             yield _item(question, how, settings)
+
+    def sizes(self, settings: Settings) -> Sizes:
+        """One call a trial, or one a step; the lengths are those that the prompts are bounded to."""
+        bounds = PromptBounds()
+        react = settings.text("mode") == Mode.REACT
+        return Sizes(
+            steps=settings.number("max_steps", MAX_STEPS) if react else 1,
+            prompt_chars=12_000 + (2 * bounds.steps if react else 0),
+            previous_chars=500 + 2 * bounds.previous,
+            reply_tokens=settings.max_tokens or (STEP_TOKENS if react else COT_TOKENS),
+            failed_trial_chars=6_000 + MAX_INSTRUCTIONS_CHARS + 2 * MAX_STEPS_CHARS + MAX_REPORT_CHARS,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,159 @@
+"""What an experiment asks at most, counted from its plan: told by a dry run, and before anything is spent.
+
+Prompts count with one token for each character that they are bounded to. That is more than text takes (prose and code
+take some 0.3), so what is really spent stays well below, and above only for scripts that take more than a token a
+character.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from afterword.cli.cases import Case
+from afterword.cli.experiment_file import Experiment
+from afterword.cli.families import Item
+from afterword.cli.families.interface import Sizes
+from afterword.cli.roles import SELF_JUDGE, Role, Roles, roles_of
+from afterword.cli.session import Start
+from afterword.cli.text import counted, money, plain
+from afterword.core.budget import token_bound
+from afterword.core.records import Usage
+from afterword.experiments.arms import Arm, arm_named
+from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+from afterword.models.opening import price_bound, split_name
+
+LESSON_CHARS = 1_200
+REFLECTOR_TOKENS = 400
+JUDGE_CHARS = 14_000
+JUDGE_TOKENS = 1_024
+WRITER_CHARS = 4_000
+WRITER_TOKENS = 1_024
+MEMORY_CHARS = 2_000
+MEMORY_TOKENS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most of an experiment."""
+
+    tasks: int
+    arms: int
+    seeds: int
+    most: Usage
+    local_tokens: int
+    """Of them those that a local model writes."""
+
+    def hours(self, tokens_per_second: float) -> float:
+        """How long a local model writes at most."""
+        return self.local_tokens / tokens_per_second / 3600
+
+
+def bound_of(start: Start) -> Bound:
+    """The bound of all tasks, each with its own instructions."""
+    plan = start.plan
+    cases = plan.cases
+    allowance = plan.settings.allowance
+    cap = Cap(allowance.calls, allowance.tokens, allowance.cost_usd)
+    by_seed = [case for case in cases if case.seed == cases[0].seed]
+    most = Usage()
+    local = 0
+    for row in start.items.rows():
+        arms = tuple(_arm(row[case.variant], case, start.family.sizes(case.settings)) for case in by_seed)
+        of_seed = most_of(arms, cap)
+        most = sum([of_seed] * len(plan.seeds or (0,)), most)
+        if any(_is_local(roles) for roles in plan.roles):
+            local += of_seed.tokens_out * len(plan.seeds or (0,))
+    return Bound(len(start.items), len(by_seed), len(plan.seeds or (0,)), most, local)
+
+
+def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
+    """What one arm asks at most about one task."""
+    settings = case.settings
+    kind, roles = _kind(case), roles_of(settings.models, settings.strategy)
+    trials = 1 if kind.one_trial else settings.max_trials
+    attempts = settings.max_trials if kind.attempts else 1
+    task = token_bound(f"{item.task.instructions}\n{json.dumps(dict(item.task.inputs), default=str)}")
+    lessons = (settings.memory or 3) * (LESSON_CHARS + 100) if kind.strategy.reflects else 0
+    previous = sizes.previous_chars if kind.strategy.shows_last_attempt else 0
+
+    def asked(role: str, calls: int, chars: int, tokens: int) -> CallBound:
+        return CallBound(calls, _one(roles.named(role), task + chars, tokens))
+
+    actor = asked("actor", trials * attempts * sizes.steps, sizes.prompt_chars + previous + lessons, sizes.reply_tokens)
+    bounds = [actor]
+    between = trials - 1  # the last trial is not reflected on
+    if kind.asks_reflector and between:
+        again = 2 * (LESSON_CHARS + 200)
+        bounds.append(asked("reflector", 2 * between, sizes.failed_trial_chars + lessons + again, REFLECTOR_TOKENS))
+    if kind.strategy.reflects and settings.memory_kind.asks_a_model and between:
+        bounds.append(asked("memory", between, MEMORY_CHARS + lessons, MEMORY_TOKENS))
+    seen = JUDGE_CHARS + 2 * sizes.reply_tokens * 4
+    if kind.judges_itself:
+        bounds.append(asked(SELF_JUDGE, 2 * trials, seen, JUDGE_TOKENS))
+    if item.judge_calls:
+        bounds.append(asked("judge", (trials + 1) * item.judge_calls, seen, JUDGE_TOKENS))
+    if sizes.looks:
+        bounds.append(asked("judge", trials * attempts * sizes.looks, seen, JUDGE_TOKENS))
+    if item.own_tests:
+        bounds.append(asked("test_writer", _writings(case), WRITER_CHARS, WRITER_TOKENS))
+    first = CallBound(sizes.steps, actor.one)
+    alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
+    return ArmBound(case.arm, tuple(bounds), first, alike)
+
+
+def _kind(case: Case) -> Arm:
+    return arm_named(case.settings.arm or case.settings.strategy)
+
+
+def _writings(case: Case) -> int:
+    return 2 * case.settings.number("consensus", 1)
+
+
+def _one(role: Role, tokens_in: int, tokens_out: int) -> Usage:
+    price = price_bound(role.name, role.options)
+    usage = Usage(1, tokens_in, tokens_out)
+    return Usage(1, tokens_in, tokens_out, cost_usd=None if price is None else price.cost_usd(usage))
+
+
+def _is_local(roles: Roles) -> bool:
+    return any(split_name(role.name)[0] == "local" for role in roles.played.values())
+
+
+def told_bound(bound: Bound, found: Experiment) -> list[str]:
+    """The bound in a few lines for a person."""
+    plan = found.plan
+    allowance = plan.settings.allowance
+    limits = [counted(plan.settings.max_trials, "trial")]
+    limits += [counted(allowance.calls, "call")] if allowance.calls else []
+    limits += [f"{allowance.tokens:,} tokens"] if allowance.tokens else []
+    limits += [f"${allowance.cost_usd:g}"] if allowance.cost_usd else []
+    most = bound.most
+    lines = [
+        f"{counted(bound.tasks, 'task')} x {counted(bound.arms, 'arm')} x {counted(bound.seeds, 'seed')}; "
+        f"allowance of each: {', '.join(limits)}",
+        f"at most {counted(most.calls, 'call')}, {most.tokens_in:,} + {most.tokens_out:,} tokens, "
+        f"{money(most.cost_usd)}; the first trial, which arms share, counted once",
+    ]
+    if bound.local_tokens:
+        speed = found.tokens_per_second
+        lines.append(f"a local model that writes {speed:g} tokens a second: at most {bound.hours(speed):,.1f} hours")
+    return [plain(line) for line in (*lines, *found.notes)]
+
+
+def bound_json(bound: Bound, found: Experiment) -> dict[str, object]:
+    """The bound as plain data."""
+    most = bound.most
+    return {
+        "tasks": bound.tasks,
+        "arms": [arm.name for arm in found.plan.arms],
+        "seeds": list(found.plan.seeds),
+        "at_most": {
+            "calls": most.calls,
+            "tokens_in": most.tokens_in,
+            "tokens_out": most.tokens_out,
+            "cost_usd": most.cost_usd,
+            "local_hours": bound.hours(found.tokens_per_second) if bound.local_tokens else None,
+        },
+        "notes": list(found.notes),
+    }
