@@ -59,6 +59,7 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
         if many and asking and start.plan.at_once > 1:
             raise InputError("a person is asked about one task after the other: add --jobs 1")
         console = LeavableConsole(stderr=results.as_json)
+        results.compares = start.plan.is_experiment
         results.burned = frozenset(task for task, how in start.departures.items() if how.revealed)
         if start.plan.pilot is not None:
             await _conduct_pilot(start, console, results)
@@ -71,6 +72,8 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             await work(start, screen)
         if scope.cancel_called:
             raise BrokenPipeError
+        if start.plan.is_experiment and start.kept.run is not None:
+            results.compared = start.kept.run.id
 
 
 async def _conduct_pilot(start: Start, console: LeavableConsole, results: Results) -> None:

@@ -162,11 +162,8 @@ class CompactScreen:
         retries = f", {counted(self._retries, 'call')} tried again" if self._retries else ""
         took = f"{time.monotonic() - self._started:.0f} s"
         self._print(Text(f"{counts}  ·  {spend(ending.spent)}, {took}{retries}".replace("_", " "), style="bold"))
-        if ending.resume:
-            what = (
-                f"the {ending.exhausted} budget of the run is used up" if ending.exhausted else "some have no verdict"
-            )
-            tell_ending(self._console, what, ending)
+        if ending.resume or ending.lasting:
+            tell_ending(self._console, ending.why or "some have no verdict", ending)
 
     @property
     def _noun(self) -> str:

@@ -18,6 +18,7 @@ from afterword.errors import InputError
 if TYPE_CHECKING:
     from afterword.cli.experiment_bound import Bound
     from afterword.cli.experiment_file import Experiment
+    from afterword.cli.results import Results
     from afterword.cli.session import Start
 
 ExperimentFile = Annotated[Path | None, typer.Argument(help="What is compared, as TOML.", metavar="FILE")]
@@ -140,7 +141,30 @@ def _conduct(found: Experiment, where: str | None, agree: _Agreement, *, fsync: 
     command = ("afterword", *without_key(sys.argv[1:]))
     results = Results(as_json)
     conduct(_agreed(new_run(found.plan, choice, command, None), found, agree), results)
-    return results.experiment_exit_code()
+    tell_compared(results, where)
+    return results.exit_code(require_acceptance=False)
+
+
+def tell_compared(results: Results, where: str | None) -> None:
+    """The arms in a table, where they can be compared, and the commands that say more."""
+    if not results.compared or results.as_json:
+        return
+    from rich.console import Console
+
+    from afterword.cli.compare import compared, print_comparison
+    from afterword.cli.starting import JournalChoice
+
+    console = Console()
+    option = JournalChoice(where).option
+    try:
+        print_comparison(console, *compared([results.compared], None, where))
+    except InputError as error:  # there is nothing to compare, or scipy is not installed
+        console.print(str(error), style="yellow", highlight=False, markup=False)
+    for command in (
+        f"afterword compare {results.compared}{option}",
+        f"afterword report {results.compared}{option} --out DIR",
+    ):
+        console.print(f"more: {command}", style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
 @asynccontextmanager

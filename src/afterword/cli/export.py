@@ -22,7 +22,8 @@ import typer
 from afterword._version import __version__
 from afterword.cli import options
 from afterword.cli.looking_back import existing_journal, run_json
-from afterword.core.records import Outcome, Usage
+from afterword.core.effects import SHARED
+from afterword.core.records import Outcome, Trial, Usage
 from afterword.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -238,6 +239,8 @@ async def _samples_of(journal: Journal, run: str, task: TaskSummary, outcome: Ou
         and effect.role.partition("/")[0] == "actor"
         and not effect.superseded
     ]
+    if best.number == 1:  # an experiment asks the first attempt once for all arms
+        calls = await _shared_calls(journal, run, task, best) + calls
     for number, call in enumerate(calls, start=1):
         match call.request, call.result:
             case [str(model), {"messages": list(messages)}], {"text": str(text)}:
@@ -264,3 +267,16 @@ async def _samples_of(journal: Journal, run: str, task: TaskSummary, outcome: Ou
                 }
             case _:
                 pass  # a call that was kept without its request
+
+
+async def _shared_calls(journal: Journal, run: str, task: TaskSummary, best: Trial) -> list[EffectRow]:
+    """The calls of the first trial that several arms share; none where different arms asked differently."""
+    calls = [
+        effect
+        async for effect in journal.effects(run, task=task.task)
+        if (effect.arm, effect.seed, effect.trial) == (SHARED, task.seed, best.number)
+        and effect.role.partition(":")[0] == "actor"
+        and not effect.superseded
+    ]
+    places = [call.n for call in calls]
+    return calls if len(set(places)) == len(places) else []

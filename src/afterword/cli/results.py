@@ -28,6 +28,10 @@ class Results:
     as_json: bool = False
     out: Path | None = None
     statuses: Counter[str] = field(default_factory=Counter)
+    compares: bool = False
+    """Whether arms are compared: then no outcome is good or bad in itself."""
+    compared: str = ""
+    """The run whose arms can be compared now."""
     burned: frozenset[str] = frozenset()
     """Tasks whose held-out checks were revealed: nothing accepts them until fresh ones are given."""
     answered: int | None = None
@@ -59,11 +63,13 @@ class Results:
             self._write({**_place(job), "task": task_id, "status": NOT_BEGUN, "stop_reason": reason})
 
     def exit_code(self, *, require_acceptance: bool) -> int:
-        """0 if all are accepted or unverified, 3 if any faulted, else 1."""
+        """0 if all are accepted or unverified, 3 if any faulted, else 1; of an experiment 0 if each has its outcome."""
         if self.answered is not None:
             return self.answered
         if self.statuses["faulted"]:
             return FAULTED
+        if self.compares:
+            return FAILED if self.statuses[NOT_BEGUN] else ACCEPTED
         good = self.statuses["accepted"] + (0 if require_acceptance else self.statuses["unverified"])
         return ACCEPTED if good == self.statuses.total() else FAILED
 

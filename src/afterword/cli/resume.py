@@ -41,4 +41,8 @@ def resume(
     changes = Changes(api_key, base_url, jobs, model_calls, verdicts, total, data)
     results = Results(as_json)
     conduct(resumed_run(run, JournalChoice(journal, fsync, changes.secrets), changes, record), results)
+    if results.compared:
+        from afterword.cli.experiment import tell_compared
+
+        tell_compared(results, journal)
     return results.exit_code(require_acceptance=require_acceptance)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, Row, case, func, select, true, tuple_
 
+from afterword.core.effects import SHARED
 from afterword.core.records import Outcome, Trial, Usage
 from afterword.errors import InputError
 from afterword.journal import tables
@@ -102,7 +103,7 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         started=row.started,
         ended=row.ended,
         command=tuple(json.loads(row.command)),
-        tasks=connection.execute(select(func.count()).where(tasks.run == run)).scalar_one(),
+        tasks=connection.execute(select(func.count()).where(tasks.run == run, tasks.arm != SHARED)).scalar_one(),
         statuses={row.status: row.number for row in statuses},
         trials=connection.execute(select(func.count()).where(trials.run == run)).scalar_one(),
         usage=usage_of(connection, run),
@@ -171,7 +172,7 @@ def task_summaries(
     rows = connection.execute(
         select(tasks.c.unit, tasks.c.task, tasks.c.arm, tasks.c.seed, outcomes.c.status)
         .outerjoin(outcomes, (outcomes.c.run == tasks.c.run) & (outcomes.c.unit == tasks.c.unit))
-        .where(tasks.c.run == run, tasks.c.unit > after, named)
+        .where(tasks.c.run == run, tasks.c.unit > after, tasks.c.arm != SHARED, named)
         .order_by(tasks.c.unit)
         .limit(PIECE)
     ).all()
@@ -194,6 +195,7 @@ def task_summaries(
             .group_by(effects.c.unit)
         )
     }
+    spent |= _charged(connection, run, units)
     return [
         (
             row.unit,
@@ -203,6 +205,17 @@ def task_summaries(
         )
         for row in rows
     ]
+
+
+def _charged(connection: Connection, run: int, units: Sequence[int]) -> dict[int, Usage]:
+    """Of arms that share calls, what each that is finished was charged: its share in those calls counts in full."""
+    tasks, outcomes = tables.tasks.c, tables.outcomes.c
+    if connection.execute(select(tasks.unit).where(tasks.run == run, tasks.arm == SHARED).limit(1)).first() is None:
+        return {}
+    rows = connection.execute(
+        select(outcomes.unit, outcomes.outcome).where(outcomes.run == run, outcomes.unit.in_(units))
+    )
+    return {row.unit: decode(row.outcome, Outcome).total_usage for row in rows}
 
 
 def trial_rows(
