@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.conftest import Command
 from tests.e2e.processes import terminal
 from tests.e2e.tasks import LESSON_1, RIGHT, SAME, TABLE, fenced, write_replies, write_task
+from tests.models.server import Http, completion, error, provider
 
 TRIPLE = "def triple(n):\n    return 3 * n\n"
 
@@ -108,6 +109,48 @@ def test_the_budget_of_the_run_leaves_tasks_that_a_larger_one_takes_up(tmp_path:
     assert isinstance(usage, dict)
     assert usage["calls"] == 3
     assert more.code == 0
+
+
+@pytest.mark.parametrize(
+    ("refusal", "says"),
+    [
+        (error(401, "Incorrect API key provided"), "refuses the key (401)"),
+        (error(429, "You exceeded your current quota", code="insufficient_quota"), "no credit left"),
+        (error(404, "The model `m` does not exist", code="model_not_found"), "is not known there"),
+    ],
+    ids=["a key that expires", "no credit any more", "a model that is taken away"],
+)
+def test_what_every_later_task_would_meet_too_ends_the_run_which_goes_on_with_a_remedy(
+    tmp_path: Path, afterword: Command, refusal: Http, says: str
+) -> None:
+    names = ("double", "triple", "fourfold", "fivefold")
+    tasks = write_lines(tmp_path / "tasks.jsonl", *(row(name, number) for number, name in enumerate(names, start=2)))
+    programs = [completion(fenced(f"def {name}(n):\n    return {by} * n\n")) for by, name in enumerate(names, start=2)]
+    key = ("--api-key", "k" * 20)
+    with provider(programs[0], refusal, *programs[1:]) as served:
+        model = ("--model", "openai:m", "--base-url", served.url, *key)
+        ran = afterword("run", tasks, *model, "--jobs", "1", "--json")
+        told = lines(ran.out)
+        assert [told[name]["status"] for name in names] == ["accepted", "faulted", "not_begun", "not_begun"]
+        assert told["fivefold"] == {"task": "fivefold", "status": "not_begun", "stop_reason": "cancelled"}
+        assert ran.code == 3
+        assert "no more tasks are begun, since each would fail: " in ran.err
+        assert says in ran.err.splitlines()[-1]
+        assert "go on with: afterword resume" in ran.err.splitlines()[-1]
+        assert len(served.bodies) == 2
+        more = afterword("resume", *key, "--json")
+        assert more.code == 0
+        assert {name: one["status"] for name, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
+        assert len(served.bodies) == 5
+
+
+def test_a_fault_that_the_next_task_need_not_meet_stops_no_other(tmp_path: Path, afterword: Command) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    filtered = error(400, "flagged", code="content_filter")
+    with provider(filtered, completion(fenced(TRIPLE))) as served:
+        model = ("--model", "openai:m", "--base-url", served.url, "--api-key", "k" * 20)
+        ran = afterword("run", tasks, *model, "--jobs", "1", "--json")
+    assert {name: one["status"] for name, one in lines(ran.out).items()} == {"double": "faulted", "triple": "accepted"}
 
 
 @pytest.mark.parametrize(

@@ -169,31 +169,31 @@ class PilotScreen:
         """The answer."""
         self._rest()
         seen = standing_of(self._seen, self._rules)
-        self.code = self._code(seen)
         why = self._why(ending)
+        self.code = self._code(seen, why)
         if self._as_json:
             told = pilot_json(seen, self._seen, ending.spent, ended=why, drawn=len(self._order))
             sys.stdout.write(json.dumps(told) + "\n")
         for line in pilot_text(seen, self._seen, ending.spent):
             self._print(line)
         if why in ("faults", "budget") and seen.answer is Answer.MORE:
-            said = f"the {ending.exhausted} budget of the pilot is used up"
-            if why == "faults" and self._fault is not None:
+            said = ending.lasting or f"the {ending.exhausted} budget of the pilot is used up"
+            if not ending.lasting and why == "faults" and self._fault is not None:
                 said = f"{MOST_FAULTS} tasks in a row faulted: {shortened(self._fault.message, 160)}"
             tell_ending(self._console, said, ending)
 
     def _why(self, ending: Ending) -> str:
         if self._clear:
             return "clear"
-        if self._faults_in_a_row >= MOST_FAULTS:
+        if ending.lasting or self._faults_in_a_row >= MOST_FAULTS:
             return "faults"
         return "budget" if ending.exhausted else "tasks"
 
-    def _code(self, seen: Standing) -> int:
+    def _code(self, seen: Standing, why: str) -> int:
         """0 with an answer, 1 without one, 3 if that is since nothing could be concluded of any task."""
         if seen.answer is not Answer.MORE:
             return 0
-        return 3 if seen.faults and (not seen.tasks or self._faults_in_a_row >= MOST_FAULTS) else 1
+        return 3 if seen.faults and (not seen.tasks or why == "faults") else 1
 
     def _at(self) -> str:
         seen = standing_of(self._seen, self._rules)

@@ -30,7 +30,7 @@ from afterword.core.protocols import EffectKey, EventSink, Recorder
 from afterword.core.records import Outcome, StopReason, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault
-from afterword.experiments.limits import RunBudget
+from afterword.experiments.limits import RunBudget, is_lasting
 from afterword.experiments.pairing import PairedRecord, PairListener
 from afterword.experiments.scheduler import Job, Listener, RunRecord, Unrecorded, run_jobs, without_outcome
 from afterword.experiments.shared import Shared, open_shared
@@ -69,6 +69,15 @@ class Ending:
     record: Path | None
     exhausted: str | None = None
     """The limit of the run that was reached."""
+    lasting: str = ""
+    """What would have failed each task that was not begun."""
+
+    @property
+    def why(self) -> str:
+        """Why tasks are left; empty where neither the run's budget nor a lasting fault is why."""
+        if self.lasting:
+            return f"no more tasks are begun, since each would fail: {self.lasting}"
+        return f"the {self.exhausted} budget of the run is used up" if self.exhausted else ""
 
 
 class Screen(Listener, bench.Screen, Protocol):
@@ -264,6 +273,7 @@ class _Session:
         self._budget = RunBudget(start.plan.total, start.spent)
         self._at_work: dict[tuple[str, str, int], ItemBench] = {}
         self._unfinished = 0
+        self._lasting, self._given_up = "", False
         self._record = PairedRecord(start.kept, shares=start.plan.is_experiment, answered=self._answered)
 
     async def work(self) -> None:
@@ -294,6 +304,9 @@ class _Session:
         await self._conclude()
 
     def _stopped(self) -> StopReason | None:
+        if self._lasting:
+            self._given_up = True  # something is left
+            return StopReason.CANCELLED
         return self._budget.exhausted or (None if self._referee is None else self._referee.stopped())
 
     def _benches(self, cases: Sequence[Case], models: Models, shared: Shared) -> dict[str, Benches]:
@@ -361,14 +374,20 @@ class _Session:
         if not final and self._referee is not None:
             self._referee.cut_short(job)
         self._unfinished += not final or outcome.fault is not None
+        self._heeded(outcome)
         return final
+
+    def _heeded(self, outcome: Outcome) -> Outcome:
+        if outcome.fault is not None and is_lasting(outcome.fault):
+            self._lasting = outcome.fault.message
+        return outcome
 
     def _without_outcome(self, job: Job, error: Exception) -> Outcome:
         self._at_work.pop((job.task.id, job.arm, job.seed), None)
         self._unfinished += 1
         if self._start.jobs == 1:
             raise error
-        return without_outcome(job, error)
+        return self._heeded(without_outcome(job, error))
 
     def _told_run(self) -> str:
         run = self._start.kept.run
@@ -377,4 +396,5 @@ class _Session:
     def _ending(self, *, left: bool = True) -> Ending:
         run = self._start.kept.run
         resume = f"afterword resume {run.id}{self._start.journal_option}" if run is not None and left else ""
-        return Ending(self._budget.spent, resume, self._start.record, self._budget.exhausted)
+        why = self._budget.exhausted, self._lasting if self._given_up else ""
+        return Ending(self._budget.spent, resume, self._start.record, *why)

@@ -114,9 +114,8 @@ class WatchedScreen:
     def over(self, ending: Ending) -> None:
         """Says how to go on where something is left."""
         self._display.rest()
-        if ending.resume:
-            why = f"the {ending.exhausted} budget of the run is used up" if ending.exhausted else "not concluded"
-            tell_ending(self._console, why, ending)
+        if ending.resume or ending.lasting:
+            tell_ending(self._console, ending.why or "not concluded", ending)
 
 
 def tell_ending(console: Console, what: str, ending: Ending) -> None:

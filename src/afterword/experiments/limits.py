@@ -15,8 +15,8 @@ import anyio
 from afterword.core.budget import Allowance, Budget, request_bound
 from afterword.core.messages import ChatRequest, Price, Reply
 from afterword.core.protocols import Model
-from afterword.core.records import StopReason, Usage
-from afterword.errors import BudgetExhausted
+from afterword.core.records import FaultRecord, StopReason, Usage
+from afterword.errors import BudgetExhausted, MissingKey, QuotaExceeded, UnknownModel
 
 
 class RunBudget:
@@ -140,3 +140,11 @@ class RunModel:
         except BudgetExhausted:
             self.refused = True
             raise
+
+
+_LASTING = frozenset(kind.__name__ for kind in (MissingKey, QuotaExceeded, UnknownModel))
+
+
+def is_lasting(fault: FaultRecord) -> bool:
+    """Whether every later task would meet it too: the key is refused, no credit is left, there is no such model."""
+    return fault.kind in _LASTING
