@@ -14,7 +14,7 @@ from afterword.core.budget import Allowance
 from afterword.errors import InputError
 
 if TYPE_CHECKING:
-    from afterword.cli.families.interface import OptionValue
+    from afterword.cli.families.interface import OptionValue, Sizes
 
 MOST_TASKS = 1000
 TRIALS = 3
@@ -64,6 +64,7 @@ def pilot(
     threads: options.Threads = None,
     mode: options.Mode = None,
     articles: options.Articles = None,
+    examples: options.Examples = None,
     match: options.Match = None,
     max_steps: options.MaxSteps = None,
     split: options.Split = None,
@@ -101,6 +102,7 @@ def pilot(
         "own_tests": own_tests or None,
         "mode": mode,
         "articles": articles,
+        "examples": examples,
         "match": match,
         "max_steps": max_steps,
         "split": split,
@@ -109,11 +111,6 @@ def pilot(
         "tasks": None if tasks is None else str(tasks),
     }
     chosen = family_of(sources, family)
-    allowance = _allowance(
-        Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd),
-        _calls_a_trial(chosen.name, mode, articles, max_steps),
-        own_tests=own_tests,
-    )
     settings = Settings(
         models=ModelChoice(
             model=model,
@@ -128,15 +125,15 @@ def pilot(
             requests_per_minute=requests_per_minute,
             threads=threads,
         ),
-        max_trials=allowance.calls or MOST_TRIALS,
         memory=memory,
         max_tokens=reply_tokens,
-        allowance=allowance,
         seed=seed,
         allow_weak_isolation=allow_weak_isolation,
         data=data,
         options=stated_options(of_family, chosen),
     )
+    allowance = _allowance(Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd), chosen.sizes(settings), own_tests)
+    settings = replace(settings, allowance=allowance, max_trials=allowance.calls or MOST_TRIALS)
     how = PilotPlan(alpha, margin, false_positives, most_tasks)
     rules_of(how)  # numbers out of range are refused
     plan = Plan(
@@ -163,24 +160,11 @@ def pilot(
     return results.exit_code(require_acceptance=False)
 
 
-def _allowance(stated: Allowance, calls_a_trial: int, *, own_tests: bool) -> Allowance:
-    """What each arm may spend on a task. What is not stated is as many calls as three trials with lessons take.
+def _allowance(stated: Allowance, sizes: Sizes, own_tests: bool) -> Allowance:
+    """What each arm may spend on a task. What is not stated is as many calls as three trials with lessons take at most.
 
     Retry may spend them on trials, so it has more of these.
     """
     if stated.calls is not None or stated.tokens is not None or stated.cost_usd is not None:
         return stated
-    return replace(stated, calls=TRIALS * calls_a_trial + (TRIALS - 1) + own_tests)
-
-
-def _calls_a_trial(family: str, mode: str | None, articles: str | None, max_steps: int | None) -> int:
-    """At most; one where a trial is one reply."""
-    if family == "decision":
-        from afterword.families.decision.actor import MAX_STEPS
-
-        return max_steps or MAX_STEPS
-    if family == "qa" and (mode == "react" or articles is not None):
-        from afterword.cli.families.qa import MAX_STEPS as MOST_STEPS
-
-        return max_steps or MOST_STEPS
-    return 1
+    return replace(stated, calls=TRIALS * (sizes.steps + sizes.looks) + (TRIALS - 1) + own_tests)
