@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -33,6 +33,8 @@ from afterword.experiments.shared import Shared
 from afterword.memories import MemoryKind, make_memory
 from afterword.models.opening import Models, split_name
 from afterword.models.scripted import ScriptedModel
+from afterword.reflectors.parts import parts_of
+from afterword.reflectors.verbal import VerbalReflector
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -225,7 +227,8 @@ class ItemBench:
         if (revealed := self._departure.revealed) and held_out is not None:
             evaluator, held_out, most = RevealedChecks(evaluator, held_out, revealed), None, revealed + 1
         if settings.strategy.reflects:
-            lessons = arm.reflector(reflector(await self.model("reflector"), self.temperature("reflector")))
+            lessons = reflector(await self.model("reflector"), self.temperature("reflector"))
+            lessons = arm.reflector(_without(lessons, settings.without))
             if settings.ask:
                 lessons = AskingReflector(lessons, self._screen.draft, read_line)
             if self._departure.lesson_of:
@@ -263,6 +266,14 @@ class ItemBench:
         kind, reflects = self.settings.memory_kind, self.settings.strategy.reflects
         model = await self.model("memory") if kind.asks_a_model and reflects else None
         return make_memory(kind if reflects else MemoryKind.WINDOW, size, model)
+
+
+def _without(reflector: Reflector, parts: Sequence[str]) -> Reflector:
+    if not parts:
+        return reflector
+    if not isinstance(reflector, VerbalReflector):
+        raise InputError("the reflector of this family writes lessons of another form; leave `without` out")
+    return replace(reflector, without=parts_of(parts))
 
 
 def _played_as(role: str) -> str:

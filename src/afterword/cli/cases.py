@@ -13,6 +13,7 @@ from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.sharing import SHARED
 from afterword.memories import MemoryKind
+from afterword.reflectors.parts import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class ArmPlan:
             raise InputError(f"an arm cannot be called {SHARED!r}, where calls of several arms stand; rename it")
         if self.max_trials is not None and self.kind.one_trial and self.kind.name == "single":
             raise InputError(f"the arm {self.name!r} is one attempt; leave max_trials out")
+        parts_of(self.without)  # refuses what is none
         if self.patience is not None and self.min_gain is None:
             raise InputError(f"the arm {self.name!r} has a patience and no min_gain; state it too, e.g. 0.05")
 

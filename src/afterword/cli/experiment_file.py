@@ -24,6 +24,7 @@ from afterword.core.budget import Allowance
 from afterword.errors import InputError
 from afterword.files import read_bounded
 from afterword.memories import MemoryKind
+from afterword.reflectors.parts import parts_of
 
 MAX_FILE_MB = 4
 MAX_TRIALS = 100
@@ -219,6 +220,7 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
     _refuse_doubles("id", stated.ids)
     if not stated.seeds:
         raise InputError("expected at least one seed, found none; e.g. seeds = [1, 2, 3]")
+    parts_of(stated.without or ())
     if stated.ids and (stated.limit or instead.limit):
         raise InputError("ids names the tasks and limit counts them; leave one of them out")
     temperature, notes = _temperature(stated, arms)

@@ -5,8 +5,8 @@ What differs between families is the `Domain`: what an attempt is called, how it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from afterword.core.bounds import cut, quote_untrusted, show_steps
 from afterword.core.messages import ChatRequest, Message, Reply
@@ -14,6 +14,7 @@ from afterword.core.protocols import Model, ReflectContext
 from afterword.core.records import Reflection
 from afterword.errors import BudgetExhausted
 from afterword.reflectors.lesson import Lesson, directives_in, match_check, read_lesson
+from afterword.reflectors.parts import Part, text_part, unchecked
 from afterword.reflectors.shape import EXPLANATIONS, Material, Problem, check_shape, find_evidence, without_claims
 from afterword.templates import render
 
@@ -33,6 +34,8 @@ class Example:
     number: int = 1
     earlier: str = ""
     """The lesson of trial 1 that was before it, if there was one."""
+    without: Mapping[str, str] = field(default_factory=dict)
+    """The lesson as it is without one of its parts, by the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Prompts:
 
     package: str = _PACKAGE
     system: str = "verbal_system.jinja"
-    """What a lesson is; it gets `noun`."""
+    """What a lesson is; it gets `noun`, and `without`: the part that it is not asked for."""
     trial: str = "verbal_trial.jinja"
     """A failed trial; it gets `instructions`, `noun`, `number`, `attempt`, `report` and `lessons`."""
     again: str = "verbal_again.jinja"
@@ -83,36 +86,48 @@ class VerbalReflector:
     """The paper's logs use 0.2; None leaves it out, for models that refuse it."""
     max_tokens: int = 400
     """Room for a lesson of 200 tokens and the two last lines."""
+    without: frozenset[Part] = frozenset()
+    """What is not asked for, to find out what it is worth."""
 
     async def reflect(self, context: ReflectContext) -> Reflection:
         """The lesson, with the problems of its shape that are left; its text is empty if the model said nothing."""
         request = self.request(context)
         reply = await context.effects.complete("reflector", self.model, request)
-        first = _to_reflection(reply, context, self.domain)
+        first = self._read(reply, context)
         if not first.problems:
             return first
         try:
             again = await context.effects.complete("reflector", self.model, self._again(request, reply, first))
         except BudgetExhausted:
             return first  # it is paid for; the stop rules end the loop, if need be
-        second = _to_reflection(again, context, self.domain)
+        second = self._read(again, context)
         return min(second, first, key=lambda reflection: (not reflection.text, len(reflection.problems)))
 
     def request(self, context: ReflectContext) -> ChatRequest:
         """The first request for a lesson."""
         prompts = self.domain.prompts
-        system = render(prompts.package, prompts.system, {"noun": self.domain.noun})
+        lacking = text_part(self.without)
+        system = render(prompts.package, prompts.system, {"noun": self.domain.noun, "without": lacking})
         messages = [Message("system", system)]
-        for example in self.domain.examples:
+        for example in () if Part.EXAMPLES in self.without else self.domain.examples:
             earlier = ((1, example.earlier),) if example.earlier else ()
             shown = self._prompt(example.instructions, example.number, example.attempt, example.report, earlier)
-            messages += [Message("user", shown), Message("assistant", example.lesson.strip())]
+            lesson = example.without[lacking] if lacking else example.lesson
+            messages += [Message("user", shown), Message("assistant", lesson.strip())]
         attempt, report = self.domain.show_attempt(context), self.domain.show_report(context)
         lessons = tuple((lesson.trial, lesson.text) for lesson in context.lessons)
         messages.append(
             Message("user", self._prompt(context.task.instructions, context.trial.number, attempt, report, lessons))
         )
         return ChatRequest(tuple(messages), self.max_tokens, self.temperature)
+
+    def _read(self, reply: Reply, context: ReflectContext) -> Reflection:
+        """The lesson of a reply; that it lacks what it was not asked for is no problem of it."""
+        lesson = _to_reflection(reply, context, self.domain)
+        if not self.without:
+            return lesson
+        ignored = unchecked(self.without)
+        return replace(lesson, problems=tuple(problem for problem in lesson.problems if problem not in ignored))
 
     def _prompt(
         self, instructions: str, number: int, attempt: str, report: str, lessons: tuple[tuple[int, str], ...]
