@@ -78,7 +78,7 @@ def test_a_lesson_is_not_asked_for_again_since_it_lacks_what_it_should_lack() ->
     impersonal = "`test_sum` failed: `f(1, 2)` gave -1. The program subtracts and has to add `b` to `a`."
     model = ScriptedModel([impersonal, impersonal])
     reflector = program_reflector(model)
-    assert anyio.run(reflector.reflect, context()).problems == ("not_first_person",)
+    assert "not_first_person" in anyio.run(reflector.reflect, context()).problems
     model = ScriptedModel([impersonal])
     reflector = replace(program_reflector(model), without=frozenset({Part.FIRST_PERSON}))
     assert anyio.run(reflector.reflect, context()).problems == ()
