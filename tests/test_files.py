@@ -32,10 +32,11 @@ def test_what_stands_before_a_broken_line_is_given(tmp_path: Path) -> None:
         (b"\n \n", "found an empty file"),
         (b"[1]", "rows.jsonl:1: expected a JSON object, found list"),
         (b'{"a": "\xff"}', "expected UTF-8 text"),
+        (b'{"a": NaN}', "rows.jsonl:1: expected one JSON object a line, found NaN, which is no number of JSON"),
         (b"[" * 100_000, "rows.jsonl:1: expected one JSON object a line"),
         (b'{"a": 1}\n"' + b"x" * MOST_LINE_CHARS + b'"', "rows.jsonl:2: a line has at most 16,000,000 characters"),
     ],
-    ids=["empty", "blank", "a list", "other bytes", "deep", "a line without end"],
+    ids=["empty", "blank", "a list", "other bytes", "no number", "deep", "a line without end"],
 )
 def test_whatever_is_wrong_is_told(content: bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"

@@ -61,9 +61,13 @@ def _bounded(lines: TextIO, path: Path) -> Iterator[str]:
         yield line
 
 
+def _no_number(constant: str) -> float:
+    raise ValueError(f"{constant}, which is no number of JSON; write it as a text")
+
+
 def _object(line: str, path: Path, number: int) -> dict[str, object]:
     try:
-        values: object = json.loads(line)
+        values: object = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise InputError(f"expected one JSON object a line, found {error}", file=path, line=number) from None
     if not isinstance(values, dict):

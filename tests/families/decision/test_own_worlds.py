@@ -62,6 +62,27 @@ class Half:
     def reset(self):
         return ""
 
+class Quits:
+    def reset(self):
+        return "Here."
+
+    def step(self, action):
+        raise SystemExit(0)
+
+class Says:
+    def reset(self):
+        return "x" * 1_000_000
+
+    def step(self, action):
+        return {
+            "yes": EnvironmentStep("", won="false"),
+            "over": EnvironmentStep("", done=1),
+            "much": EnvironmentStep("", reward=5.0),
+            "nan": EnvironmentStep("", reward=float("nan")),
+            "words": EnvironmentStep("", reward="all"),
+            "long": EnvironmentStep("x" * 1_000_000),
+        }[action]
+
 number = 3
 """
 
@@ -245,3 +266,36 @@ def test_a_changed_world_is_another_task(folder: Path) -> None:
 def test_bad_toml_is_one_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"t\.toml"):
         read(tmp_path / "t.toml", text)
+
+
+def test_a_world_that_exits_ends_its_trial_and_not_the_run(folder: Path) -> None:
+    with pytest.raises(WorldFault, match="Quits: step raised SystemExit: 0"):
+        play(opened(folder, "Quits"), "go")
+
+
+def test_a_module_that_exits_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "module_that_exits.py").write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(InputError, match="'module_that_exits' cannot be imported: SystemExit: 0"):
+        world_class("module_that_exits:World", tmp_path)
+    sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("yes", "must say True or False as won, found 'false'"),
+        ("over", "must say True or False as done, found 1"),
+        ("much", "must give a reward from 0 to 1, found 5.0"),
+        ("nan", "must give a reward from 0 to 1, found nan"),
+        ("words", "must give a reward from 0 to 1, found 'all'"),
+    ],
+)
+def test_what_is_no_verdict_of_a_world_is_a_fault(folder: Path, action: str, said: str) -> None:
+    with pytest.raises(WorldFault, match=said):
+        play(opened(folder, "Says"), action)
+
+
+def test_what_a_world_says_is_bounded_before_it_is_kept(folder: Path) -> None:
+    first, (step,), _ = play(opened(folder, "Says"), "long")
+    assert max(len(first), len(step.observation)) < 101_000
+    assert "900,000 characters cut" in step.observation

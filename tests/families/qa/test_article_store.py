@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import anyio
@@ -89,3 +90,17 @@ def test_every_gold_article_of_the_benchmark_is_found_by_its_title(data_dir: Pat
 
     assert store.name == "closed store of 1,993 articles"
     assert anyio.run(main) == []
+
+
+def test_articles_of_plain_text_have_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "articles.jsonl"
+    sentences = " ".join(f"Sentence {number} of a sea." for number in range(1, 9))
+    file.write_text(json.dumps({"title": "Rhine", "text": sentences}))
+
+    async def main() -> tuple[str, str]:
+        store = ClosedArticles.from_file(file)
+        return (await store.search("Rhine")).text, (await store.lookup("Rhine", "sea", 2)).text
+
+    first, second = anyio.run(main)
+    assert first.endswith("Sentence 5 of a sea.")
+    assert second == "(Result 2 of 8) Sentence 2 of a sea."

@@ -12,7 +12,8 @@ import pytest
 from tests.models.server import Http, Plan, Served, serving
 
 from afterword.errors import ArticlesUnreachable, InputError
-from afterword.families.qa.wikipedia import Wikipedia, WikipediaOptions, open_wikipedia, sentences_of
+from afterword.families.qa.question import sentences_of
+from afterword.families.qa.wikipedia import Wikipedia, WikipediaOptions, open_wikipedia
 
 T = TypeVar("T")
 

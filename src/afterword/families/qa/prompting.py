@@ -35,6 +35,8 @@ class PromptBounds:
     """Of the steps of the trial under way."""
     previous: int = 3_000
     """Of the last trial's steps."""
+    report: int = 600
+    """Of what the evaluator said of it."""
     lesson: int = 1_200
     """Of each lesson; the memory bounds their number."""
 
@@ -108,7 +110,7 @@ def _previous(trial: Trial, bounds: PromptBounds) -> dict[str, object]:
     return {
         "number": trial.number,
         "steps": show_steps(trial.trajectory.steps, bounds.previous) or "Nothing was written.",
-        "report": quote_untrusted(trial.feedback.message.strip() or "It failed."),
+        "report": quote_untrusted(cut(trial.feedback.message.strip() or "It failed.", bounds.report)),
     }
 
 

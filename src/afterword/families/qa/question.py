@@ -5,11 +5,15 @@ A question becomes a task in one of three modes. The known answers are the evalu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from afterword.core.records import Task
 from afterword.errors import InputError
+
+
+_SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”']))\s+(?=[\"“'(A-ZÀ-Þ])")
 
 
 class Mode(StrEnum):
@@ -33,6 +37,13 @@ class Paragraph:
     @property
     def text(self) -> str:
         return " ".join(" ".join(sentence.split()) for sentence in self.sentences)
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a plain text, without its headings."""
+    lines = (line.strip() for line in text.splitlines())
+    paragraphs = [line for line in lines if line and not re.fullmatch(r"=+.*=+", line)]
+    return tuple(sentence for paragraph in paragraphs for sentence in _SENTENCE_END.split(paragraph) if sentence)
 
 
 @dataclass(frozen=True, slots=True)

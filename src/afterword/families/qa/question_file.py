@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from afterword.errors import InputError
-from afterword.families.qa.question import Paragraph, Question
+from afterword.families.qa.question import Paragraph, Question, sentences_of
 from afterword.files import json_lines
 
 
@@ -107,7 +107,8 @@ def _paragraph(row: Mapping[str, object], *, untitled: bool = False) -> Paragrap
     title = "" if untitled and "title" not in row else _text(row, "title")
     sentences = row.get("sentences")
     if sentences is None:
-        return Paragraph(title, (_text(row, "text"),))
+        text = _text(row, "text")
+        return Paragraph(title, sentences_of(text) or (text,))
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise InputError(f"expected a list of texts as 'sentences', found {sentences!r:.80}")
     return Paragraph(title, tuple(sentence.strip() for sentence in sentences if sentence.strip()))

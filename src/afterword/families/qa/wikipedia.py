@@ -24,6 +24,7 @@ from afterword.families.qa.articles import (
     not_found,
     nth_sentence,
 )
+from afterword.families.qa.question import sentences_of
 from afterword.models import RequestLimits
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ MOST_TITLE_BYTES = 255
 _MOST_PAGES = 64
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _LONGEST_WAIT_S = 60.0
-_SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”']))\s+(?=[\"“'(A-ZÀ-Þ])")
 _ILLEGAL = re.compile(r"[#<>\[\]|{}\x00-\x1f\x7f]")
 
 
@@ -188,13 +188,6 @@ def _query_of(body: bytes) -> dict[str, object]:
 
 def _seconds(text: str) -> float:
     return float(text) if re.fullmatch(r"\d{1,6}", text.strip()) else 0.0
-
-
-def sentences_of(extract: str) -> tuple[str, ...]:
-    """The sentences of a plain extract, without its headings."""
-    lines = (line.strip() for line in extract.splitlines())
-    paragraphs = [line for line in lines if line and not re.fullmatch(r"=+.*=+", line)]
-    return tuple(sentence for paragraph in paragraphs for sentence in _SENTENCE_END.split(paragraph) if sentence)
 
 
 @asynccontextmanager

@@ -10,15 +10,21 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from types import ModuleType
 
 import anyio.to_thread
 
+from afterword.core.bounds import cut
 from afterword.core.effects import fingerprint
 from afterword.core.protocols import EnvironmentStep
 from afterword.errors import AfterwordError, InputError, WorldFault
+
+MAX_OBSERVATION_CHARS = 100_000
+"""A longer text is cut with a mark: each is kept with the run, and no prompt shows as much."""
 
 Make = Callable[..., object]
 """A class, or a function that returns a world."""
@@ -63,7 +69,7 @@ class OwnWorld:
                 f"{self._name}.step must return an EnvironmentStep or Gymnasium's five values, found {answer!r:.200}"
             )
         self._seen = self._text(answer.observation, "step")
-        return answer
+        return self._checked(replace(answer, observation=self._seen))
 
     async def fingerprint(self) -> str:
         """The world's own, or a hash of the last observation."""
@@ -92,22 +98,31 @@ class OwnWorld:
             return await answer if inspect.isawaitable(answer) else answer
         except AfterwordError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a world that wants to exit ends its trial, not the run
             raise WorldFault(f"{self._name}: {what} raised {type(error).__name__}: {error}") from error
 
     def _from_gymnasium(self, answer: tuple[object, ...]) -> EnvironmentStep:
         observation, reward, terminated, truncated, info = answer
-        if not isinstance(reward, int | float):
+        if not isinstance(reward, Real):  # numbers of numpy are some
             raise WorldFault(f"{self._name}.step must return a number as reward, found {reward!r:.100}")
         told = info.get("won") if isinstance(info, Mapping) else None
         won = bool(terminated) and reward >= 1 if told is None else bool(told)
         grade = min(1.0, max(0.0, float(reward)))
         return EnvironmentStep(self._text(observation, "step"), bool(terminated) or bool(truncated), won, grade)
 
+    def _checked(self, answer: EnvironmentStep) -> EnvironmentStep:
+        """Only a true `won` is a success, and only a number in [0, 1] is a grade."""
+        for name, flag in (("done", answer.done), ("won", answer.won)):
+            if not isinstance(flag, bool):
+                raise WorldFault(f"{self._name}.step must say True or False as {name}, found {flag!r:.100}")
+        if not isinstance(answer.reward, Real) or not 0 <= answer.reward <= 1:
+            raise WorldFault(f"{self._name}.step must give a reward from 0 to 1, found {answer.reward!r:.100}")
+        return replace(answer, reward=float(answer.reward))
+
     def _text(self, value: object, method: str) -> str:
         if not isinstance(value, str):
             raise WorldFault(f"{self._name}.{method} must give a text, found {value!r:.200}")
-        return value
+        return cut(value, MAX_OBSERVATION_CHARS)
 
 
 def world_class(source: str, folder: Path | None = None) -> Make:
@@ -139,7 +154,7 @@ def _module(name: str, source: str, place: str) -> ModuleType:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise InputError(f"there is no module {error.name!r} in {place} or among the installed ones") from None
         raise InputError(f"{source!r} needs the module {error.name!r}, which is not installed") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{name!r} cannot be imported: {type(error).__name__}: {error}") from error
 
 
