@@ -37,7 +37,7 @@ class Silent:
         assert outcome.passed, outcome.fault
         self.trials += len(outcome.trials)
 
-    def left(self, job):
+    def left(self, job, reason):
         raise AssertionError("left out")
 
 

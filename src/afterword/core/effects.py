@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
 
 from afterword.core.budget import Budget, request_bound
@@ -87,13 +87,19 @@ def canonical(*parts: object) -> str:
 
 
 def _plain(value: object) -> object:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if (names := _field_names(type(value))) is not None:
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
     raise TypeError(f"a fingerprint takes plain data and records, found {type(value).__name__}")
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Of a record; asked for each of them in every request, and slow to find out."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))

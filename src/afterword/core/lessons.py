@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from afterword.core.records import Reflection, Trial
 
@@ -24,6 +25,12 @@ def normalise(text: str, ids: Collection[str] = ()) -> str:
 
     `ids` are names of checks besides those that look like one.
     """
+    return _normalised(text, frozenset(ids))
+
+
+@lru_cache(maxsize=256)
+def _normalised(text: str, ids: frozenset[str]) -> str:
+    """Kept for a while: each lesson is compared again with every later one."""
     text = unicodedata.normalize("NFKC", text)
     folded = text.casefold()
     if named := [name for name in ids if name.casefold() in folded]:  # of thousands, a lesson names a few

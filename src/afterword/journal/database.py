@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 DEFAULT_NAME = "journal.sqlite"
 LOCK_WAIT_S = 30.0
 """How long a write waits for another process to let go of the database."""
+_LOG_PAGES = 8000
+"""How long SQLite's log may get, in pages of 4 KiB, until it is copied back."""
 _SCHEMA = "afterword"
 _CREATION_LOCK = 0x61667465
 
@@ -176,6 +178,8 @@ def _settle_sqlite(connection: sqlite3.Connection, fsync: bool) -> None:
         f"synchronous = {'FULL' if fsync else 'NORMAL'}",
         "temp_store = MEMORY",
         "cache_size = -8000",
+        # Each time the log is copied back the disk is waited for; 1,000 pages, the default, are soon written.
+        f"wal_autocheckpoint = {_LOG_PAGES}",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -6,12 +6,12 @@ who looks at a run that goes on, or was given up.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from afterword.core.events import Evaluated, Event, Reflected, TrialStarted
 from afterword.core.protocols import EventSink
-from afterword.core.records import Trajectory, Trial
+from afterword.core.records import Reflection, Trajectory, Trial
 from afterword.journal.unit import Unit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class JournalEvents:
         self._arm = arm
         self._seed = seed
         self._sink = sink
-        self._judged: dict[str, Trial] = {}
+        self._judged: dict[str, _Judged] = {}
         self._shown: dict[str, tuple[int, ...]] = {}
 
     def emit(self, event: Event) -> None:
@@ -35,19 +35,26 @@ class JournalEvents:
             case TrialStarted():
                 self._shown[event.task] = event.lessons
             case Evaluated():
-                trial = Trial(event.trial, Trajectory(""), event.feedback, None, self._shown.pop(event.task, ()))
-                self._judged[event.task] = trial
-                unit = self._unit(event.task)
+                unit = self._run.unit(event.task, self._arm, self._seed)
                 unit.judged_at[event.trial] = unit.last_asked
-                self._run.draft(unit, trial)
+                judged = _Judged(unit, event, self._shown.pop(event.task, ()))
+                self._judged[event.task] = judged
+                self._run.draft(unit, event.trial, judged.trial)
             case Reflected():
-                if (judged := self._judged.pop(event.task, None)) is not None:
-                    trial = replace(judged, reflection=event.reflection)
-                    self._run.draft(self._unit(event.task), trial)
+                if (known := self._judged.pop(event.task, None)) is not None:
+                    self._run.draft(known.unit, event.trial, partial(known.trial, event.reflection))
             case _:
                 pass
         if self._sink is not None:
             self._sink.emit(event)
 
-    def _unit(self, task: str) -> Unit:
-        return self._run.unit(task, self._arm, self._seed)
+
+class _Judged(NamedTuple):
+    """What becomes a trial if its draft is written at all: as a rule the task has ended before."""
+
+    unit: Unit
+    event: Evaluated
+    shown: tuple[int, ...]
+
+    def trial(self, reflection: Reflection | None = None) -> Trial:
+        return Trial(self.event.trial, Trajectory(""), self.event.feedback, reflection, self.shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection, select
@@ -44,8 +44,7 @@ class JournalRecorder:
         unit = self._run.unit(key.task, key.arm, key.seed)
         if not unit.loaded:
             await self._run.load(unit)
-        asked = canonical(request)
-        fingerprint = hashlib.sha256(asked.encode()).hexdigest()
+        asked, fingerprint = _NOTHING_ASKED if request == () else _asked(request)
         place = Place(key.trial, key.role, key.n)
         if (stored := unit.stored.pop(place, None)) is not None:
             if stored.fingerprint != fingerprint:
@@ -99,14 +98,23 @@ class JournalRecorder:
         return ReplayMismatch(unit.key.task, place.trial, place.role, place.n, difference)
 
 
-_NO_USAGE = dict.fromkeys(
+def _asked(request: object) -> tuple[str, str]:
+    """The text of a request, and its fingerprint."""
+    asked = canonical(request)
+    return asked, hashlib.sha256(asked.encode()).hexdigest()
+
+
+_NOTHING_ASKED = _asked(())
+
+
+_NO_USAGE: Mapping[str, object] = dict.fromkeys(
     ("model", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "seconds", "tries")
 )
 
 
-def _usage_columns(result: object) -> dict[str, object]:
+def _usage_columns(result: object) -> Mapping[str, object]:
     if not isinstance(result, Reply):
-        return dict(_NO_USAGE)
+        return _NO_USAGE
     usage = result.usage
     return {
         "model": plain_text(result.model),

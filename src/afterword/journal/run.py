@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from sqlalchemy import Connection, delete, update
 
@@ -184,11 +183,10 @@ class Run:
             "text": plain_text(self.secrets.struck_out_addresses(note.text)),
         }
 
-    def draft(self, unit: Unit, trial: Trial) -> None:
+    def draft(self, unit: Unit, number: int, trial: Callable[[], Trial]) -> None:
         """Keeps what is known of a trial whose task goes on, if it goes on for long."""
-        place = (self.number, unit.number, trial.number)
-        make = partial(self._trial_row, unit, trial, complete=False)
-        self.writer.draft(place, self.statements.trial, make)
+        place = (self.number, unit.number, number)
+        self.writer.draft(place, self.statements.trial, lambda: self._trial_row(unit, trial(), complete=False))
 
     def _trial_row(self, unit: Unit, trial: Trial, *, complete: bool) -> dict[str, object]:
         return {

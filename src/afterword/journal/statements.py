@@ -5,6 +5,7 @@ Building and checking a statement anew costs as much as carrying it out, and the
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -17,6 +18,9 @@ from afterword.journal.database import Database
 
 Row = Mapping[str, object]
 
+_SIZES = (64, 16, 4, 2, 1)
+"""With at most 20 columns, well below the number of values that SQLite takes; it keeps 128 statements prepared."""
+
 
 class Statement:
     """An insert that may be repeated: a row that is there already is left, or some columns of it are renewed."""
@@ -26,14 +30,35 @@ class Statement:
         insert = database.upsert(table, *updated).values(dict.fromkeys(column.name for column in table.c))
         compiled = insert.compile(dialect=database.engine.dialect)
         self._text = str(compiled)
-        self._in_order = itemgetter(*compiled.positiontup) if compiled.positiontup is not None else None
+        self._in_order = itemgetter(*(compiled.positiontup or insert.table.c.keys()))
+        self._named = compiled.positiontup is None
+        self._several = {} if database.remote else _for_several(self._text)
 
     def insert(self, connection: Connection, rows: list[Row]) -> None:
         """Inserts rows."""
-        if self._in_order is None:
+        if self._named:
             connection.exec_driver_sql(self._text, [dict(row) for row in rows])
         else:
             connection.exec_driver_sql(self._text, [self._in_order(row) for row in rows])
+
+    def insert_at_once(self, connection: sqlite3.Connection, rows: list[Row]) -> None:
+        """Inserts rows into SQLite, many with each step: between two steps the event loop's thread may take over.
+
+        Where it is busy, this thread gets its turn back only after a while, so that the steps are what counts.
+        """
+        start = 0
+        for size, text in self._several.items():
+            while len(rows) - start >= size:
+                values = [value for row in rows[start : start + size] for value in self._in_order(row)]
+                connection.execute(text, values)
+                start += size
+
+
+def _for_several(text: str) -> dict[int, str]:
+    """An insert of one row as inserts of more, the most first."""
+    head, values, rest = text.partition(" VALUES ")
+    row, bracket, rest = rest.partition(")")
+    return {size: f"{head}{values}{', '.join([row + bracket] * size)}{rest}" for size in _SIZES}
 
 
 _TRIAL = ("complete", "end", "passed", "score", "reason", "judged_at", "trial")

@@ -8,6 +8,7 @@ made again: every row can be written twice without harm.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -191,33 +192,40 @@ class Writer:
         self._commit(rows, waiters)
 
     def _commit(self, rows: list[_Rows], waiters: list[asyncio.Future[None]]) -> None:
-        if not rows and not waiters and not self._is_beat_due():
+        beat_due = self._is_beat_due()
+        if not rows and not waiters and not beat_due:
             return
 
         def work(connection: Connection) -> None:
             for group in rows:
                 group.statement.insert(connection, group.rows)
 
-        error = self._attempt(work)[1] if rows or self._is_beat_due() else self._known_fault()
+        error: Exception | None
+        if not rows and not beat_due:
+            error = self._known_fault()
+        elif beat_due or self._database.remote:
+            error = self._attempt(lambda: self._transaction(work))[1]
+        else:
+            error = self._attempt(lambda: self._insert(rows))[1]
         if error is not None and self._fault is None:  # a row that cannot be written: none after it may be
             error = self._database.fault(error)
             self._fault = str(error)
         _settle([(waiter, None, error) for waiter in waiters])
 
     def _commit_job(self, job: _Job[object]) -> None:
-        result, error = self._attempt(job.work)
+        result, error = self._attempt(lambda: self._transaction(job.work))
         _settle([(job.waiter, result, error)])
 
-    def _attempt(self, work: Callable[[Connection], T]) -> tuple[T | None, Exception | None]:
-        """Does it in a transaction; on another connection again, when a server has gone away."""
+    def _attempt(self, transaction: Callable[[], T]) -> tuple[T | None, Exception | None]:
+        """Makes a transaction; on another connection again, when a server has gone away."""
         if (known := self._known_fault()) is not None:
             return None, known
         deadline = _now() + RECONNECT_S
         pause_s = 0.05
         while True:
             try:
-                return self._transaction(work), None
-            except SQLAlchemyError as error:
+                return transaction(), None
+            except (SQLAlchemyError, sqlite3.Error) as error:
                 self._drop_connection()
                 if not self._database.lost(error) or _now() >= deadline:
                     fault = self._database.fault(error)
@@ -232,13 +240,31 @@ class Writer:
             pause_s = min(2.0, pause_s * 2)
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
+        connection = self._connected()
+        with connection.begin():
+            if self._beat is not None and self._is_beat_due():
+                self._beat(connection)  # first: what a lost lease would write must not be written
+                self._beaten = _now()
+            return work(connection)
+
+    def _insert(self, groups: list[_Rows]) -> None:
+        """Inserts rows into SQLite by its own interface: SQLAlchemy's takes longer than the transaction itself."""
+        connection = self._connected().connection.driver_connection
+        if not isinstance(connection, sqlite3.Connection):
+            raise TypeError(f"expected a connection to SQLite, found {type(connection).__name__}")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for group in groups:
+                group.statement.insert_at_once(connection, group.rows)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+
+    def _connected(self) -> Connection:
         if self._connection is None:
             self._connection = self._database.engine.connect()
-        with self._connection.begin():
-            if self._beat is not None and self._is_beat_due():
-                self._beat(self._connection)  # first: what a lost lease would write must not be written
-                self._beaten = _now()
-            return work(self._connection)
+        return self._connection
 
     def _is_beat_due(self) -> bool:
         return self._beat is not None and _now() - self._beaten >= self._beat_every_s
