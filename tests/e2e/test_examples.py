@@ -46,6 +46,15 @@ def test_track_order_is_accepted_after_its_lesson(afterword: Command) -> None:
     assert "'delivered'" in told["trials"][0]["feedback"]
 
 
+def test_the_experiment_compares_three_arms_on_two_tasks(afterword: Command) -> None:
+    ran = afterword("experiment", EXAMPLES / "experiment.toml", "--json")
+    rows = map(json.loads, ran.out.splitlines())
+    statuses = {(told["task"], told["arm"]): told["status"] for told in rows}
+    assert ran.code == 0
+    for task, end in (("duration-parser", "rejected"), ("track-order", "accepted")):
+        assert [statuses[task, arm] for arm in ("single", "retry", "reflexion")] == ["gave_up", end, end]
+
+
 def test_scripted_lessons_pass_their_own_shape(afterword: Command) -> None:
     for name in ("duration_parser", "track_order"):
         folder = EXAMPLES / name
