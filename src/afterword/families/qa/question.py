@@ -12,7 +12,6 @@ from enum import StrEnum
 from afterword.core.records import Task
 from afterword.errors import InputError
 
-
 _SENTENCE_END = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"”']))\s+(?=[\"“'(A-ZÀ-Þ])")
 
 

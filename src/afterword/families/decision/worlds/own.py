@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from types import ModuleType
+from typing import SupportsFloat
 
 import anyio.to_thread
 
@@ -102,12 +102,12 @@ class OwnWorld:
             raise WorldFault(f"{self._name}: {what} raised {type(error).__name__}: {error}") from error
 
     def _from_gymnasium(self, answer: tuple[object, ...]) -> EnvironmentStep:
-        observation, reward, terminated, truncated, info = answer
-        if not isinstance(reward, Real):  # numbers of numpy are some
-            raise WorldFault(f"{self._name}.step must return a number as reward, found {reward!r:.100}")
+        observation, stated, terminated, truncated, info = answer
+        if (reward := _number(stated)) is None:
+            raise WorldFault(f"{self._name}.step must return a number as reward, found {stated!r:.100}")
         told = info.get("won") if isinstance(info, Mapping) else None
         won = bool(terminated) and reward >= 1 if told is None else bool(told)
-        grade = min(1.0, max(0.0, float(reward)))
+        grade = min(1.0, max(0.0, reward))
         return EnvironmentStep(self._text(observation, "step"), bool(terminated) or bool(truncated), won, grade)
 
     def _checked(self, answer: EnvironmentStep) -> EnvironmentStep:
@@ -115,14 +115,20 @@ class OwnWorld:
         for name, flag in (("done", answer.done), ("won", answer.won)):
             if not isinstance(flag, bool):
                 raise WorldFault(f"{self._name}.step must say True or False as {name}, found {flag!r:.100}")
-        if not isinstance(answer.reward, Real) or not 0 <= answer.reward <= 1:
+        reward = _number(answer.reward)
+        if reward is None or not 0 <= reward <= 1:
             raise WorldFault(f"{self._name}.step must give a reward from 0 to 1, found {answer.reward!r:.100}")
-        return replace(answer, reward=float(answer.reward))
+        return replace(answer, reward=reward)
 
     def _text(self, value: object, method: str) -> str:
         if not isinstance(value, str):
             raise WorldFault(f"{self._name}.{method} must give a text, found {value!r:.200}")
         return cut(value, MAX_OBSERVATION_CHARS)
+
+
+def _number(value: object) -> float | None:
+    """A number, also one of numpy; None for what is none."""
+    return float(value) if isinstance(value, SupportsFloat) else None
 
 
 def world_class(source: str, folder: Path | None = None) -> Make:
