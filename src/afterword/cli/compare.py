@@ -86,6 +86,7 @@ def print_comparison(console: Console, gathered: Gathered, comparison: Compariso
     from rich.text import Text
 
     from afterword.cli.text import plain
+    from afterword.experiments.report import name_of
     from afterword.experiments.report.arm_table import arm_table
     from afterword.experiments.report.verdict import evaluator_verdict, verdict
 
@@ -99,18 +100,23 @@ def print_comparison(console: Console, gathered: Gathered, comparison: Compariso
     table = arm_table(comparison)
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for place, head in enumerate(table.heads):
+        head = head if len(head) <= _NAME else f"against {name_of(head.removeprefix('against '), _NAME - 8)}"
         shown.add_column(Text(plain(head)), justify="right" if place else "left", no_wrap=not place)
     for row in table.rows:
         cells = []
         for place, cell in enumerate(row):
-            text = Text(plain(cell.main), style="bold" if place == 0 else _STYLES.get(cell.mood, ""))
+            main = cell.main if place else name_of(cell.main, _NAME)
+            text = Text(plain(main), style="bold" if place == 0 else _STYLES.get(cell.mood, ""))
             for detail in cell.detail.split(", ") if "a task" not in cell.detail else ():  # too wide for 80 columns
                 text.append(f"\n{plain(detail)}" if detail else "", style="not bold dim")
             cells.append(text)
         shown.add_row(*cells)
     console.print(shown)
+    say(table.key, "dim")
     for caveat in comparison.caveats:
         say(f"· {caveat}", "dim")
 
 
+_NAME = 18
+"""Characters of an arm's name that leave room for its figures in 80 columns."""
 _STYLES = {"better": "bold green", "worse": "bold red"}

@@ -328,7 +328,14 @@ def _caveats(
     for one in against:
         if one.tasks == 0:
             yield f"{one.arm} and {one.baseline} have no task in common: they cannot be compared."
-        elif one.tasks < min(len(tasks[one.arm]), len(tasks[one.baseline])):
+    partly = [one for one in against if 0 < one.tasks < min(len(tasks[one.arm]), len(tasks[one.baseline]))]
+    if len(partly) > 2:
+        fewest, most = min(one.tasks for one in partly), max(one.tasks for one in partly)
+        common = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        base = partly[0].baseline
+        yield f"{len(partly)} arms are compared with {base} on the {common} tasks that both have without a fault."
+    else:
+        for one in partly:
             yield f"{one.arm} and {one.baseline} are compared on the {one.tasks} tasks that both have without a fault."
     if any(arm.judged < arm.results - arm.faults for arm in arms):
         yield (

@@ -9,6 +9,9 @@ from afterword.experiments.comparison import Against, ArmReport, Comparison
 from afterword.experiments.report.verdict import beats, loses
 from afterword.experiments.report.wording import NONE, interval, number, p_value, percent, signed, usd
 
+FAULTS = "faults"
+FAULTS_TOLD = "With faults: what it would have solved if they all counted as failed, and if they all counted as solved."
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -30,6 +33,16 @@ class ArmTable:
     heads: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    compared: bool
+    """Whether there is a baseline."""
+
+    @property
+    def key(self) -> str:
+        """What has to be said to read it."""
+        faults = any(row[-1].detail for row in self.rows)
+        against = "; p is exact, and adjusted for the number of arms (Holm)" if self.compared else ""
+        return f"Intervals are of 95 %{against}.{f' {FAULTS_TOLD}' if faults else ''}"
+
 
 def arm_table(comparison: Comparison) -> ArmTable:
     """What each arm solved, how it compares, what it cost, and how far its evaluator can be trusted."""
@@ -42,7 +55,7 @@ def arm_table(comparison: Comparison) -> ArmTable:
     heads += ["tokens per solved", "calls per solved"]
     heads += ["USD per solved"] if priced else []
     heads += ["passed but wrong"] if judged else []
-    heads.append("faults")
+    heads.append(FAULTS)
 
     def row(arm: ArmReport) -> Iterator[Cell]:
         spent = arm.spending
@@ -60,7 +73,7 @@ def arm_table(comparison: Comparison) -> ArmTable:
             yield Cell(percent(wrong.value), "" if wrong.value is None else interval(wrong))
         yield _faults(arm)
 
-    return ArmTable(tuple(heads), tuple(tuple(row(arm)) for arm in comparison.arms))
+    return ArmTable(tuple(heads), tuple(tuple(row(arm)) for arm in comparison.arms), bool(comparison.against))
 
 
 def _base(arm: ArmReport, comparison: Comparison) -> str:
@@ -82,5 +95,5 @@ def _difference(one: Against | None) -> Cell:
 def _faults(arm: ArmReport) -> Cell:
     if not arm.faults:
         return Cell("0")
-    low, high = arm.if_faults_failed.value, arm.if_faults_passed.value
-    return Cell(f"{arm.faults:,}", f"solved {percent(low)} to {percent(high)} by what they count as")
+    low, high = percent(arm.if_faults_failed.value), percent(arm.if_faults_passed.value)
+    return Cell(f"{arm.faults:,}", f"{low.removesuffix(' %')} to {high}")

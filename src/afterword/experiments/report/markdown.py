@@ -33,7 +33,7 @@ def markdown(gathered: Gathered, comparison: Comparison) -> str:
     lines.append("| " + " | ".join(escaped(head) for head in table.heads) + " |")
     lines.append("| --- |" + " ---: |" * (len(table.heads) - 1))
     lines += ["| " + " | ".join(escaped(str(cell)) for cell in row) + " |" for row in table.rows]
-    lines += ["", "Intervals are of 95 %; p is exact, and adjusted for the number of arms (Holm)."]
+    lines += ["", table.key]
     for matrix in sections.matrices(comparison):
         lines += ["", f"{escaped(matrix.arm)}: {matrix.told}."]
     if comparison.caveats:

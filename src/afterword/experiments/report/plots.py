@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from afterword.errors import MissingExtra
 from afterword.experiments.by_task import Curve
 from afterword.experiments.comparison import ArmReport, Comparison
-from afterword.experiments.report.wording import name_of, number, usd
+from afterword.experiments.report.wording import MINUS, name_of, number
 from afterword.experiments.statistics import Estimate
 
 try:
@@ -70,7 +70,9 @@ def draw(comparison: Comparison) -> tuple[Plot, ...]:
     plots = []
     for name, title, told, paint in _chosen(comparison):
         with _settings():
-            figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+            rows = len(comparison.against)
+            height_in = min(HEIGHT_IN, 1 + 0.45 * rows) if name == "differences" else HEIGHT_IN
+            figure = Figure(figsize=(WIDTH_IN, max(height_in, 0.3 * rows)), layout="constrained")
             paint(figure.add_subplot(), styles)
             plots.append(Plot(name, title, told, _svg(figure, title), _png(figure)))
     return tuple(plots)
@@ -161,26 +163,29 @@ def _differences(axes: Axes, styles: Mapping[str, _Style], comparison: Compariso
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+.0f}".replace("-", "\N{MINUS SIGN}")))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:+.0f}".replace("-", MINUS) if value else "0")
+    )
     axes.set_xlabel(f"points more (right) or less than {name_of(comparison.baseline, 18)}")
 
 
 def _curves(curves: Mapping[str, Curve], label: str, form: Callable[[float], str]) -> Paint:
     def paint(axes: Axes, styles: Mapping[str, _Style]) -> None:
         most = max(curve.at[-1] for curve in curves.values())
+        shade = min(0.1, 0.4 / len(curves))  # the bands of many arms lie over each other
         for arm, curve in curves.items():
             style = styles[arm]
             at = (0.0, *curve.at)
             none = Estimate(0.0, 0.0, 0.0, 0)
             share = (none, *curve.share)
             low, high = _percent(share, "low"), _percent(share, "high")
-            axes.fill_between(at, low, high, step="post", color=style.colour, alpha=0.1, linewidth=0)
+            axes.fill_between(at, low, high, step="post", color=style.colour, alpha=shade, linewidth=0)
             axes.step(
                 at, _percent(share, "value"), where="post", color=style.colour, linestyle=style.dashes, linewidth=1.8
             )
         ends = {arm: 100 * (curve.share[-1].value or 0) for arm, curve in curves.items()}
         axes.set_xlim(0, most)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=form is number))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
         axes.set_xlabel(label)
         _finish(axes, ends, most, styles)
@@ -253,7 +258,7 @@ def _thousands(value: float) -> str:
 
 
 def _cents(value: float) -> str:
-    return usd(value) if value else "0"
+    return f"${value:g}" if value else "0"
 
 
 _PROLOGUE = re.compile(r"^.*?(?=<svg )", re.DOTALL)

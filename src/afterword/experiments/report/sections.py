@@ -119,22 +119,28 @@ def lessons(comparison: Comparison, groups: Mapping[str, Group]) -> Grid | str:
     """What the lessons of each arm held and what followed them, or why there is nothing to say."""
     if not any(group.lessons for group in groups.values()):
         return "No arm drew a lesson."
-    rows = [
-        tuple(_lessons(arm.arm, group))
+    columns = {
+        arm.arm: dict(_lessons(group))
         for arm in comparison.arms
         if (group := groups.get(arm.arm)) is not None and group.lessons
-    ]
-    some = next(iter(groups.values()))
-    moved = ("then gained", "then the same", "then lost")
-    return Grid(("arm", "lessons", *some.aspects, *moved, "checks gained, lost"), tuple(rows))
+    }
+    rows = tuple(
+        (name, *(column[name] for column in columns.values())) for name in next(iter(columns.values()))
+    )  # a row for each thing that is measured: only some arms have lessons
+    return Grid(("", *columns), rows)
 
 
-def _lessons(arm: str, group: Group) -> Iterator[str]:
-    yield arm
-    yield f"{group.lessons:,} on {counted(group.tasks, 'task')}"
-    for part in (*group.aspects.values(), *(group.effects[name] for name in ("gained", "same", "lost"))):
-        yield share(part)
-    yield f"{group.checks_gained:,}, {group.checks_lost:,}"
+def _lessons(group: Group) -> Iterator[tuple[str, str]]:
+    yield "lessons", f"{group.lessons:,} on {counted(group.tasks, 'task')}"
+    for name, part in group.aspects.items():
+        yield name, share(part)
+    for name, told in (
+        ("gained", "then gained checks"),
+        ("same", "then stayed the same"),
+        ("lost", "then lost checks"),
+    ):
+        yield told, share(group.effects[name])
+    yield "checks gained, lost", f"{group.checks_gained:,}, {group.checks_lost:,}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,17 @@ def _compared(comparison: Comparison, pairs: Sequence[Against], say: Say) -> str
     base = say(comparison.baseline)
     better = sorted((one for one in pairs if beats(one)), key=_difference, reverse=True)
     worse = sorted((one for one in pairs if loses(one)), key=_difference)
+    unclear = [say(one.arm) for one in pairs if not beats(one) and not loses(one)]
+    untold = f" No difference from {base} can be told for {_listed(unclear)}." if unclear else ""
     if better:
         best, *others = better
         rest = f" {_listed([say(one.arm) for one in others])} beat {base} too." if others else ""
-        return f"{_told(best, say, base)}.{rest}"
+        rest += f" {_listed([say(one.arm) for one in worse])} did worse." if worse else ""
+        return f"{_told(best, say, base)}.{rest}{untold}"
     if worse:
         least, *others = worse
         rest = f" {_listed([say(one.arm) for one in others])} did worse too." if others else ""
-        return f"No arm beat {base} beyond chance. {_told(least, say, base)}.{rest}"
+        return f"No arm beat {base} beyond chance. {_told(least, say, base)}.{rest}{untold}"
     largest = max(pairs, key=lambda one: abs(_difference(one)))
     away = largest.paired.difference
     by_chance = ""

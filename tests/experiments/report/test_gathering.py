@@ -1,0 +1,102 @@
+"""Runs read out of a journal for a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from afterword.errors import InputError
+from afterword.experiments.comparison import compare
+from afterword.experiments.report import gather
+from afterword.experiments.sharing import SHARED
+from afterword.journal import Journal, open_journal
+from tests.experiments.report.kept import keep
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def journal() -> AsyncIterator[Journal]:
+    async with open_journal(":memory:") as opened:
+        yield opened
+
+
+async def test_results_lessons_and_facts_are_read(journal: Journal) -> None:
+    name = await keep(journal, {"retry": "+-x", "reflexion": "+-!"}, fingerprints={"code": "abc"})
+    found = await gather(journal, [name])
+    assert [(row.task, row.arm, row.status) for row in found.results][:3] == [
+        ("t0", "retry", "accepted"),
+        ("t1", "retry", "gave_up"),
+        ("t2", "retry", "rejected"),
+    ]
+    assert found.lessons["reflexion"].lessons == 1
+    assert found.lessons["reflexion"].effects["gained"].value == 1.0
+    (facts,) = found.runs
+    assert (facts.summary.id, facts.spec.fingerprints["code"], facts.unfinished) == (name, "abc", 0)
+    assert found.caveats == ()
+
+
+async def test_nothing_of_what_was_written_is_kept(journal: Journal) -> None:
+    found = await gather(journal, [await keep(journal, {"reflexion": "--"})])
+    assert "long text" not in repr(found)
+    assert "half(0)" not in repr(found)
+
+
+async def test_an_unfinished_run_is_told_and_gone_on_with(journal: Journal) -> None:
+    name = await keep(journal, {"retry": "+- ", SHARED: " "}, end=False)
+    found = await gather(journal, [name])
+    assert len(found.results) == 2
+    (told,) = found.caveats
+    assert told.startswith(f"The run {name} is not finished (interrupted): this is about the 2 results that are there")
+    assert "1 begun and not finished" in told
+
+
+async def test_a_run_without_a_finished_task_is_refused(journal: Journal) -> None:
+    name = await keep(journal, {"retry": " "}, end=False)
+    with pytest.raises(InputError, match=f"no task of {name} is finished"):
+        await gather(journal, [name])
+
+
+async def test_a_run_named_twice_is_refused(journal: Journal) -> None:
+    name = await keep(journal, {"retry": "+"})
+    with pytest.raises(InputError, match="named twice"):
+        await gather(journal, [name, name.rpartition("-")[2]])
+
+
+async def test_arms_of_one_name_stay_apart(journal: Journal) -> None:
+    first = await keep(journal, {"retry": "+-"}, settings={"model": "a"})
+    second = await keep(journal, {"retry": "++", "reflexion": "++"}, settings={"model": "b"})
+    found = await gather(journal, [first, second])
+    names = {row.arm for row in found.results}
+    assert names == {f"{first.rpartition('-')[2]}/retry", f"{second.rpartition('-')[2]}/retry", "reflexion"}
+
+
+async def test_parts_of_one_experiment_are_put_together(journal: Journal) -> None:
+    first = await keep(journal, {"retry": "+-"}, seed=0, settings={"model": "a", "seed": 0})
+    second = await keep(journal, {"retry": "++"}, seed=1, settings={"model": "a", "seed": 1})
+    comparison = compare((await gather(journal, [first, second])).results)
+    assert [arm.arm for arm in comparison.arms] == ["retry"]
+    assert (comparison.tasks, comparison.seeds) == (2, 2)
+
+
+async def test_the_same_done_twice_is_not_put_together(journal: Journal) -> None:
+    first, second = [await keep(journal, {"retry": "+-"}) for _ in range(2)]
+    assert len({row.arm for row in (await gather(journal, [first, second])).results}) == 2
+
+
+async def test_tasks_that_differ_are_not_compared(journal: Journal) -> None:
+    first = await keep(journal, {"retry": "+-"}, fingerprints={"task:t0": "a", "task:t1": "b"})
+    second = await keep(journal, {"reflexion": "++"}, fingerprints={"task:t0": "other", "task:t1": "b"})
+    found = await gather(journal, [first, second])
+    comparison = compare(found.results)
+    assert comparison.against[0].tasks == 1
+    assert found.caveats[0].startswith("1 task of the same name differ between the runs")
+
+
+async def test_a_hostile_name_of_an_arm_is_made_plain(journal: Journal) -> None:
+    found = await gather(journal, [await keep(journal, {"a\x1b[31m\u202e" + "x" * 300: "+"})])
+    (name,) = {row.arm for row in found.results}
+    assert len(name) == 40
+    assert "\x1b" not in name
+    assert "\u202e" not in name
