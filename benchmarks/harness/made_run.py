@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from afterword.core.protocols import EffectKey
 from afterword.core.messages import ChatRequest, Message, Reply
+from afterword.core.protocols import EffectKey
 from afterword.core.records import (
     Acceptance,
     CheckResult,
