@@ -7,6 +7,7 @@ import io
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -76,7 +77,7 @@ def names(afterword: Command, place: Path) -> list[str]:
     return [row["run"] for row in rows(afterword("runs", "--json", "--journal", place))]
 
 
-def rows(ran: Ran) -> list[dict[str, str]]:
+def rows(ran: Ran) -> list[dict[str, Any]]:
     assert ran.code == 0, ran.err
     return [json.loads(line) for line in ran.out.splitlines()]
 
@@ -136,7 +137,7 @@ def test_show_as_json_gives_the_trials(afterword: Command, place: Path) -> None:
     found = rows(afterword("show", names(afterword, place)[1], "plain", "--json", "--journal", place))
     assert [row.get("task") for row in found] == [None, "plain"]
     trials = found[1]["trials"]
-    assert [trial["output"] for trial in trials] == ["first line\nwrong\n", "first line\nright\n"]  # type: ignore[index]
+    assert [trial["output"] for trial in trials] == ["first line\nwrong\n", "first line\nright\n"]
 
 
 def test_a_run_or_task_that_is_not_there_is_refused(afterword: Command, place: Path) -> None:
@@ -155,8 +156,8 @@ def test_jsonl_holds_all_that_is_recorded(afterword: Command, place: Path) -> No
     assert kinds.count("trial") == 4
     assert kinds.count("outcome") == 3
     (call, *_) = [row for row in found if row.get("kind") == "Reply"]
-    assert call["result"]["text"] == "first line\nwrong\n"  # type: ignore[index]
-    assert call["usage"]["calls"] == 1  # type: ignore[index]
+    assert call["result"]["text"] == "first line\nwrong\n"
+    assert call["usage"]["calls"] == 1
 
 
 def test_csv_has_a_row_for_each_trial_of_every_run(afterword: Command, place: Path, tmp_path: Path) -> None:
@@ -182,7 +183,6 @@ def test_training_data_holds_accepted_outputs_only_and_says_where_they_come_from
     ]
     assert sample["output"] == "first line\nright\n"
     provenance = sample["provenance"]
-    assert isinstance(provenance, dict)
     assert (provenance["task"], provenance["trial"], provenance["lessons_shown"]) == (HOSTILE, 2, [1])
     assert (provenance["held_out_passed"], provenance["held_out_total"], provenance["trust"]) == (1, 1, "exact")
 
