@@ -9,7 +9,7 @@ import anyio
 
 from afterword.core.records import Limits
 from afterword.sandbox import Level
-from tests.sandbox.jailed import FAST, eventually, jail, outcome, processes_with
+from tests.sandbox.jailed import FAST, eventually, jail, outcome, processes_with, submit, zygotes
 
 
 def test_a_fork_bomb_stays_within_its_processes(level: Level) -> None:
@@ -167,3 +167,45 @@ def test_no_process_of_a_command_outlives_it(level: Level) -> None:
 
     anyio.run(main)
     assert eventually(lambda: not processes_with(marker), within_s=2)
+
+
+SMALL_AND_FULL = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+def shrink():
+    for line in open('/proc/self/maps').read().splitlines():
+        if 'r-xp' in line and '[' not in line:
+            start, end = (int(part, 16) for part in line.split()[0].split('-'))
+            libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), 4)
+def fill():
+    for folder in ('/tmp', '/dev/shm', '.'):
+        for number in range(40):
+            try:
+                with open(f'{folder}/{number}', 'wb') as file:
+                    for _ in range(15):
+                        file.write(bytes(1 << 20))
+            except OSError:
+                break
+if os.fork() == 0:
+    shrink()
+    fill()
+    fill()
+    os._exit(0)
+os.wait()
+os._exit(0)
+"""
+
+
+def test_a_program_whose_files_take_all_memory_dies_before_its_zygote() -> None:
+    """The kernel ends the largest process; a small one with large files must not have the zygote ended instead."""
+
+    async def main() -> None:
+        limits = Limits(wall_s=20, memory_mb=128)
+        async with jail("namespaces") as sandbox:
+            await submit(sandbox, "")
+            before = zygotes()
+            for _ in range(3):
+                await submit(sandbox, SMALL_AND_FULL, limits)  # a lost zygote would be a fault
+            assert before <= zygotes()
+
+    anyio.run(main)

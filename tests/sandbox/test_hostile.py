@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
@@ -53,10 +54,28 @@ def test_a_call_newer_than_the_table_does_not_exist(number: int) -> None:
     assert told(f"attempt(libc.syscall, {number}, 0, 0, 0, 0)", "namespaces", before=ATTEMPT) == "ENOSYS"
 
 
-@pytest.mark.parametrize("flag", ["0x10000000", "0x00020000", "0x20000000", "0x40000000", "0x08000000", "0x02000000"])
-def test_clone_into_a_new_namespace_is_refused(flag: str) -> None:
+@pytest.mark.parametrize(
+    "flag", ["0x10000000", "0x00020000", "0x20000000", "0x40000000", "0x08000000", "0x02000000", "0x00008000"]
+)
+def test_clone_into_a_new_namespace_or_beside_oneself_is_refused(flag: str) -> None:
     number = "220 if platform.machine() == 'aarch64' else 56"
     assert told(f"attempt(libc.syscall, {number}, {flag} | 17, 0, 0, 0, 0)", "namespaces", before=ATTEMPT) == "EPERM"
+
+
+def test_nobody_is_made_to_run_only_when_nobody_else_wants_to(level: Level) -> None:
+    """A dying process of that kind could keep its zygote waiting for as long as the machine is busy."""
+    before = ATTEMPT + "who = [0, 1]\n"
+    asks = (
+        "[os.setpriority(os.PRIO_PROCESS, pid, 19) for pid in who]"
+        " + [os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)) for pid in who]"
+    )
+    seen = "[os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)]"
+    assert told(f"[{asks}, os.nice(5), {seen}][2]", level, before=before) == [0, os.SCHED_OTHER]
+
+
+def test_proc_is_read_only() -> None:
+    flags = "[line.split()[5] for line in open('/proc/self/mountinfo') if line.split()[4] == '/proc'][-1].split(',')"
+    assert "ro" in cast("list[str]", told(flags, "namespaces"))
 
 
 def test_the_same_locks_hold_on_each_strong_level(level: Level) -> None:

@@ -36,6 +36,18 @@ async def test_a_judge_that_died_idle_is_replaced(judges: JudgePool) -> None:
     assert {judge.pid for judge in judges._idle} - dead
 
 
+async def test_judges_that_all_died_idle_are_no_lost_attempts() -> None:
+    async with open_sandbox(workers=4, allow_weak=True) as sandbox, JudgePool(sandbox, workers=4) as pool:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(judge, pool, SLOW, TESTS)
+        dead = [judge.pid for judge in pool._idle]
+        assert len(dead) == 4
+        for pid in dead:
+            os.kill(pid, signal.SIGKILL)
+        assert (await judge(pool, ADD, TESTS)).passed
+
+
 async def test_a_judge_killed_during_a_verdict_is_replaced_and_the_verdict_repeated(judges: JudgePool) -> None:
     async def kill() -> None:
         await anyio.sleep(0.15)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import socket
+import struct
 import sys
+import termios
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,6 +18,8 @@ import pytest
 from afterword.core.records import Limits
 from afterword.errors import SandboxFault
 from afterword.evaluators.function_tests import JudgePool, Suite
+from afterword.evaluators.function_tests.judges import AttemptLost
+from afterword.evaluators.judge.orders import HEADER
 from afterword.sandbox import open_sandbox
 from tests.evaluators.judged import descriptors, runs
 from tests.sandbox.jailed import children, descendants, eventually, held
@@ -88,6 +94,34 @@ def test_a_judge_whose_runners_keep_dying_is_replaced() -> None:
         assert judge not in pool._all
 
     with_pool(main)
+
+
+def test_a_runner_that_died_with_half_an_order_takes_its_judge_along() -> None:
+    """The other half would be read as the next order; and the program had no part in it."""
+
+    async def main(pool: JudgePool) -> None:
+        assert (await pool.judge(ADD, SUITE, Limits())).passed
+        (judge,) = pool._all
+        runner = await waiting_runner(pool)
+        judge._sock.send(HEADER.pack(1000, 1000, 5.0) + b"{")
+        wait_until_unread(judge._sock, 0)
+        os.kill(runner, signal.SIGKILL)
+        with pytest.raises(AttemptLost):
+            await judge.order({"wall_s": 5.0}, b"", [])
+        assert eventually(lambda: not judge.is_alive)
+        assert (await pool.judge(ADD, SUITE, Limits())).passed
+
+    with_pool(main)
+
+
+def wait_until_unread(sock: socket.socket, count: int) -> None:
+    """Until so many bytes of what was sent wait for the other end."""
+
+    def unread() -> int:
+        (left,) = struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))
+        return int(left)
+
+    assert eventually(lambda: unread() == count)
 
 
 def test_each_verdict_has_a_runner_of_its_own() -> None:

@@ -135,6 +135,10 @@ class Judge:
             self._process.wait()
 
     @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         return self._process.pid
 

@@ -94,7 +94,7 @@ class JudgePool:
 
     async def _attempt(self, source: str, suite: Suite, limits: Limits) -> Feedback:
         async with self._free:
-            judge = self._idle.pop() if self._idle else self._start()
+            judge = self._living() or self._start()
             whole = False
             try:
                 verdict = await self._judged_by(judge, source, suite, limits)
@@ -106,6 +106,16 @@ class JudgePool:
                     self._all.discard(judge)
                     judge.close()
         return verdict
+
+    def _living(self) -> Judge | None:
+        """A judge that waits; those that died meanwhile, perhaps all at once, are no lost attempts."""
+        while self._idle:
+            judge = self._idle.pop()
+            if judge.is_alive:
+                return judge
+            self._all.discard(judge)
+            judge.close()
+        return None
 
     def _start(self) -> Judge:
         judge = Judge(self._seed)

@@ -88,6 +88,15 @@ def new_record() -> int:
         return os.dup(file.fileno())
 
 
+def note_order_read(record: int) -> None:
+    """An empty line, as the first thing in a record: all of the order has been taken off the socket."""
+    os.write(record, b"\n")
+
+
+def has_read_order(record: int) -> bool:
+    return os.fstat(record).st_size > 0
+
+
 def send_report(control: socket.socket, status: str, record: int) -> None:
     """Sends what is in the record; `status` is `done`, or `timeout` where the runner had to be ended."""
     size = min(os.fstat(record).st_size, _MAX_REPORT)

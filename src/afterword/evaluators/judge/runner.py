@@ -32,7 +32,16 @@ from afterword.evaluators.judge.ends import (
 )
 from afterword.evaluators.judge.failures import UNSET, CheckFailed
 from afterword.evaluators.judge.leaving import Leaving
-from afterword.evaluators.judge.orders import SENDING, SENT, Notebook, Order, read_order, send_report, wait_for_order
+from afterword.evaluators.judge.orders import (
+    SENDING,
+    SENT,
+    Notebook,
+    Order,
+    note_order_read,
+    read_order,
+    send_report,
+    wait_for_order,
+)
 from afterword.evaluators.judge.origins import origin_of
 from afterword.evaluators.judge.program import Item, Program
 
@@ -56,6 +65,7 @@ def serve_once(control: socket.socket, record: int, notes: int) -> None:
         return
     notebook.took_order(wall_s)
     order = read_order(control)
+    note_order_read(record)
     if notebook.import_missing(order.preload):
         used_bytes = _address_space()
     _limit_memory(used_bytes, order.memory_mb)

@@ -16,7 +16,15 @@ import socket
 import sys
 import time
 
-from afterword.evaluators.judge.orders import SENDING, SENT, Notes, import_known, new_record, send_report
+from afterword.evaluators.judge.orders import (
+    SENDING,
+    SENT,
+    Notes,
+    has_read_order,
+    import_known,
+    new_record,
+    send_report,
+)
 from afterword.evaluators.judge.runner import serve_once
 
 if sys.platform == "linux":
@@ -91,6 +99,8 @@ class _Supervised:
             sys.exit(0)  # half a report is out: nothing more can be said on this socket
         if not self.notes.took_order:
             return False
+        if not has_read_order(self._record):
+            sys.exit(0)  # what is left of the order would be taken for the next one, and the program had no part in it
         send_report(self._control, status, self._record)
         return True
 

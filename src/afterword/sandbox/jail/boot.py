@@ -19,7 +19,7 @@ from .program import COMMAND, SUBMISSION
 
 def main() -> NoReturn:
     """Started with the number of the order's descriptor as last argument."""
-    program.forget_own_variables()
+    hash_seed = program.forget_own_variables()
     order = json.loads(_read_all(int(sys.argv[-1])))
     numbers = cast("Mapping[str, int]", order["fds"])
     failure_fd = numbers["failure"]
@@ -45,6 +45,7 @@ def main() -> NoReturn:
         if command:
             program.execute(order["argv"], order["environment"])
         if order["kind"] == SUBMISSION:
+            program.seed_random(hash_seed)
             program.start_worker(numbers["peer"], payload)
         os._exit(0)
     finally:

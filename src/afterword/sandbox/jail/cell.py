@@ -77,6 +77,7 @@ def run_submission(job: Job, tools: Tools, channel: socket.socket, word_fd: int)
     """
     payload = b""
     try:
+        _go_first_for_memory(tools)
         _furnish(job.limits, tools)
         _settle_in()
         _lock(job, tools)
@@ -96,6 +97,7 @@ def run_submission(job: Job, tools: Tools, channel: socket.socket, word_fd: int)
 def run_command(job: Job, tools: Tools, fds: Descriptors, status_fd: int) -> NoReturn:
     """The init of a command's cell. Tells how the command ended through `status_fd`, and never returns."""
     try:
+        _go_first_for_memory(tools)
         _furnish(job.limits, tools)
         heard_fd, word_fd = os.pipe()
         child = os.fork()
@@ -123,6 +125,19 @@ def check_begun(told: bytes) -> None:
         raise OSError(told.decode(errors="backslashreplace") or "the program's process died before the program began")
 
 
+def _go_first_for_memory(tools: Tools) -> None:
+    """The kernel is to kill this process and all it starts before the zygote, also if the memory is not in processes.
+
+    Files take memory too: a program may be smaller than its zygote and have used up everything.
+    """
+    if tools.has_proc:
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # else the file is not its own
+        fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(fd, b"1000")
+        os.close(fd)
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 0)
+
+
 def _furnish(bounds: Limits, tools: Tools) -> None:
     syscalls.unshare(syscalls.CLONE_NEWNS | syscalls.CLONE_NEWIPC)
     flags = syscalls.MS_NOSUID | syscalls.MS_NODEV
@@ -140,7 +155,7 @@ def _furnish(bounds: Limits, tools: Tools) -> None:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o644))
         syscalls.mount(stash, path, None, syscalls.MS_BIND | syscalls.MS_REC)
     if tools.has_proc:
-        syscalls.mount("proc", "/proc", "proc", flags | syscalls.MS_NOEXEC)
+        syscalls.mount("proc", "/proc", "proc", flags | syscalls.MS_NOEXEC | syscalls.MS_RDONLY)
 
 
 def _reap_until(child: int) -> tuple[int, float]:

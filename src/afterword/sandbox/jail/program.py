@@ -11,7 +11,7 @@ import signal
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 SUBMISSION = "submission"
 COMMAND = "command"
@@ -22,10 +22,26 @@ TRIAL = "trial"
 _OWN_VARIABLES = ("PYTHONHASHSEED", "MALLOC_ARENA_MAX")
 
 
-def forget_own_variables() -> None:
-    """Takes out what was read when the interpreter started and no program needs to see."""
+def forget_own_variables() -> str:
+    """Takes out what was read when the interpreter started and no program needs to see. Returns the hash seed."""
+    hash_seed = os.environ.get("PYTHONHASHSEED", "")
     for name in _OWN_VARIABLES:
         os.environ.pop(name, None)
+    return hash_seed
+
+
+def seed_random(hash_seed: str) -> None:
+    """The same program draws the same numbers, as it sees the same order of sets.
+
+    They are not those of the tests, whose seed is a plain number. Which modules the interpreter has loaded decides
+    what there is to be seeded.
+    """
+    import random
+
+    random.seed(f"a program of hash seed {hash_seed}")
+    numpy_random: Any = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed(random.getrandbits(32))
 
 
 def unpack_files(payload: bytes) -> None:

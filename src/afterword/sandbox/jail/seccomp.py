@@ -20,6 +20,8 @@ _X32_BIT = 0x40000000
 _FLAG_SPEC_ALLOW = 4
 _NEW_NAMESPACES = 0x7E020000
 """Every CLONE_NEW* flag: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; NEWTIME is for clone3 only."""
+_CLONE_PARENT = 0x8000
+"""A child of one's parent, which stands outside of the jail and would have a process that it does not know of."""
 _FIRST_UNIFIED = 424
 """From here on all architectures number their calls alike."""
 
@@ -57,6 +59,14 @@ _DENIED: dict[str, dict[str, int]] = {
 }  # fmt: skip
 _MEMORY = {"x86_64": (319, 29), "amd64": (319, 29), "aarch64": (279, 194), "arm64": (279, 194)}
 """memfd_create and shmget: memory that belongs to no process, which only a control group would count."""
+_PRIORITIES = {
+    "x86_64": (141, 142, 144, 314, 251), "amd64": (141, 142, 144, 314, 251),
+    "aarch64": (140, 118, 119, 274, 30), "arm64": (140, 118, 119, 274, 30),
+}  # fmt: skip
+"""setpriority, sched_setparam, sched_setscheduler, sched_setattr, ioprio_set: they do nothing, and say that they did.
+
+A program, or an init that it made so, that runs only when nobody else wants to could take for ever to end.
+"""
 _INSPECTED_X86_64 = {"clone": 56, "socket": 41, "socketpair": 53, "setsockopt": 54, "ioctl": 16, "prlimit64": 302}
 _INSPECTED_AARCH64 = {"clone": 220, "socket": 198, "socketpair": 199, "setsockopt": 208, "ioctl": 29, "prlimit64": 261}
 _INSPECTED = {
@@ -122,8 +132,8 @@ def assemble(*, may_exec: bool, machine: str = syscalls.MACHINE) -> bytes:
         program += _block(_JUMP_GE, _X32_BIT, [_op(_RETURN, _KILL)])
     unified = [*_one_of(_ALLOWED_UNIFIED, _ALLOW), _op(_RETURN, _ERRNO | errno.ENOSYS)]
     program += _block(_JUMP_GE, _FIRST_UNIFIED, unified)
-    new_namespace = [_argument(0), _op(_JUMP_SET, _NEW_NAMESPACES, 0, 1), _op(_RETURN, deny)]
-    program += _block(_JUMP_EQ, inspected["clone"], [*new_namespace, _op(_RETURN, _ALLOW)])
+    refused_clone = [_argument(0), _op(_JUMP_SET, _NEW_NAMESPACES | _CLONE_PARENT, 0, 1), _op(_RETURN, deny)]
+    program += _block(_JUMP_EQ, inspected["clone"], [*refused_clone, _op(_RETURN, _ALLOW)])
     family = [_argument(0), *_one_of([_AF_UNIX], _ALLOW), *internet, *stream_or_datagram, _op(_RETURN, deny)]
     program += _block(_JUMP_EQ, inspected["socket"], family)
     pair = [_argument(0), *_one_of([_AF_UNIX], _ALLOW), _op(_RETURN, deny)]
@@ -134,6 +144,7 @@ def assemble(*, may_exec: bool, machine: str = syscalls.MACHINE) -> bytes:
     program += _block(_JUMP_EQ, inspected["ioctl"], terminal)
     own_process = [_argument(0), *_one_of([0], _ALLOW), _op(_RETURN, deny)]  # the init's limits are not the program's
     program += _block(_JUMP_EQ, inspected["prlimit64"], own_process)
+    program += _one_of(_PRIORITIES[machine], _ERRNO)  # no error: a program that asks outside of a `try` is no worse
     denied = sorted(_DENIED[machine].values())
     program += _one_of(denied if may_exec else [*_EXEC[machine], *_MEMORY[machine], *denied], deny)
     program.append(_op(_RETURN, _ALLOW))

@@ -7,6 +7,7 @@ the memory it inherits.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -58,8 +59,9 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # pid 1 ignores what it has no handler for
-    program.forget_own_variables()
+    hash_seed = program.forget_own_variables()
     _preload((*_PRELOAD.split(), *strings["preload"]))
+    program.seed_random(hash_seed)
     readable = view.readable_paths(strings["readable"], toolchain=toolchain)
     folders = cast("Mapping[str, str]", message["cgroups"])
     parent = int(str(message["parent"]))
@@ -201,9 +203,9 @@ class Running(NamedTuple):
         """
         ended, status, usage = os.wait4(self.program, os.WNOHANG) if self.program else (0, 0, None)
         os.kill(self.init, signal.SIGKILL)
-        if self.program and not ended:
-            os.waitpid(self.program, 0)
-        os.waitpid(self.init, 0)
+        with contextlib.suppress(ChildProcessError):  # all children are this cell's; the init ends last
+            while True:
+                os.waitpid(-1, 0)
         return (status, usage.ru_utime + usage.ru_stime) if ended and usage is not None else None
 
     def report(self, cause: str | None, ended: tuple[int, float] | None) -> Mapping[str, object]:
