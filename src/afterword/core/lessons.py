@@ -45,13 +45,14 @@ def same_lesson(one: str, other: str, similarity: float) -> bool:
     """Whether two normalised texts are at least so similar."""
     if one == other:
         return True
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    # The two cheap upper bounds come first, as difflib's documentation advises.
-    return (
-        matcher.real_quick_ratio() >= similarity
-        and matcher.quick_ratio() >= similarity
-        and matcher.ratio() >= similarity
-    )
+    # The two upper bounds of difflib come first, as its documentation advises; the second one by counting, since to
+    # prepare a matcher takes longer than all of this.
+    length = len(one) + len(other)
+    if 2.0 * min(len(one), len(other)) / length < similarity:
+        return False
+    if 2.0 * sum(min(one.count(char), other.count(char)) for char in set(one)) / length < similarity:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= similarity
 
 
 def check_ids_of(trials: Sequence[Trial]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -21,16 +21,26 @@ T = TypeVar("T")
 _MODULES = re.compile(r"(\w+\.)+")
 
 
-_adapters: dict[object, TypeAdapter[object]] = {}  # one for each kind of result: a program has a handful
+class _Codec(Generic[T]):
+    """How one kind of result becomes text and comes back."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+        self.adapter = TypeAdapter(kind)
+        self.to_json = self.adapter.serializer.to_json
+        self.from_json = self.adapter.validator.validate_json
+        plain = isinstance(kind, type) and not hasattr(kind, "__args__")
+        self.name: str = getattr(kind, "__name__", "") if plain else _MODULES.sub("", str(kind))
 
 
-_names: dict[object, str] = {}
+_codecs: dict[int, _Codec[object]] = {}
+"""One for each kind of result: a program has a handful. By identity, since a generic type's own hash takes long."""
 
 
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    if (known := _adapters.get(kind)) is None:
-        known = _adapters[kind] = TypeAdapter(kind)
-    return known  # type: ignore[return-value]  # an adapter of this kind: that is its key
+def _codec(kind: type[T]) -> _Codec[T]:
+    if (known := _codecs.get(id(kind))) is None:
+        known = _codecs[id(kind)] = _Codec(kind)  # which keeps the kind, and so its identity
+    return known  # type: ignore[return-value]  # a codec of this kind: that is its key
 
 
 def encode(value: T, kind: type[T]) -> tuple[str, T]:
@@ -39,15 +49,15 @@ def encode(value: T, kind: type[T]) -> tuple[str, T]:
     Raises:
         InputError: it does not come back as it was.
     """
-    adapter = _adapter(kind)
+    codec = _codec(kind)
     try:
-        text = adapter.dump_json(value, warnings=False).decode()
-        back = adapter.validate_json(text)
+        text = codec.to_json(value, warnings=False).decode()
+        back: T = codec.from_json(text)
         if back == value:
             return text, back
     except (PydanticSerializationError, ValidationError, TypeError):
         pass  # lone surrogates, and numbers that JSON does not know; they are written out below
-    return _encode_odd(value, kind, adapter)
+    return _encode_odd(value, kind, codec.adapter)
 
 
 def _encode_odd(value: T, kind: type[T], adapter: TypeAdapter[T]) -> tuple[str, T]:
@@ -69,7 +79,7 @@ def decode(text: str, kind: type[T]) -> T:
     Raises:
         InputError: it is not of this kind.
     """
-    adapter = _adapter(kind)
+    adapter = _codec(kind).adapter
     try:
         return adapter.validate_json(text)
     except ValidationError:
@@ -95,7 +105,7 @@ def as_kind(value: object, kind: type[T]) -> T:
         InputError: it is none.
     """
     try:
-        return _adapter(kind).validate_python(value)
+        return _codec(kind).adapter.validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"expected {name_of(kind)}, found {value!r:.200}: {first['msg']}") from None
@@ -106,9 +116,6 @@ def _comparable(value: object) -> object:
     return json.loads(canonical(value), parse_constant=str)
 
 
-def name_of(kind: object) -> str:
+def name_of(kind: type[object]) -> str:
     """The kind's name, as it is kept beside a result."""
-    if (known := _names.get(kind)) is None:
-        plain = isinstance(kind, type) and not hasattr(kind, "__args__")
-        known = _names[kind] = getattr(kind, "__name__", "") if plain else _MODULES.sub("", str(kind))
-    return known
+    return _codec(kind).name

@@ -34,6 +34,8 @@ _RIDE_S = 0.25
 _DRAFT_S = 1.0
 """How long a draft is kept back."""
 _MOST_AT_A_TIME = 2000
+_MANY = 64
+"""So many rows and waiters are not kept for the end of a turn: tasks that go on early spread out."""
 
 
 @dataclass(slots=True)
@@ -67,6 +69,9 @@ class Writer:
         self._fault: str | None = None
         self._closing = False
         self._waking = False
+        self._hurried = False
+        self._alone = False
+        """The last commit was for one task: nothing is gained by waiting for others."""
         self._connection: Connection | None = None
         self._beat: Callable[[Connection], None] | None = None
         self._beat_every_s = 0.0
@@ -145,7 +150,12 @@ class Writer:
                 raise JournalFault(f"the journal {self._database.where} was closed while a run was using it")
             self._items.extend(items)
             waking, self._waking = self._waking, True
-        if not waking:
+            many = len(self._items) >= _MANY and not self._hurried
+            at_once = many or (self._alone and not waking)
+            self._hurried |= at_once
+        if at_once:
+            self._wake.put(None)
+        elif not waking:
             # Only when all that can run in this turn of the event loop has run: they are committed together.
             asyncio.get_running_loop().call_soon(self._wake.put, None)
 
@@ -157,7 +167,7 @@ class Writer:
                 self._wake.get(timeout=_RIDE_S)
             with self._lock:
                 closing = self._closing
-                self._waking = False
+                self._waking = self._hurried = False
                 self._take_drafts(0.0 if closing else _DRAFT_S)
                 items, self._items = self._items, []
             for start in range(0, len(items), _MOST_AT_A_TIME):
@@ -210,6 +220,7 @@ class Writer:
         if error is not None and self._fault is None:  # a row that cannot be written: none after it may be
             error = self._database.fault(error)
             self._fault = str(error)
+        self._alone = len(waiters) <= 1
         _settle([(waiter, None, error) for waiter in waiters])
 
     def _commit_job(self, job: _Job[object]) -> None:
