@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -119,7 +120,7 @@ def test_retry_is_as_good(pilot: Pilot) -> None:
     said = " ".join(ran.out.split())
     assert ran.code == 0
     assert "Retry is as good: reflexion solved" in said
-    assert "ladder retry: up to trial 2;" in said
+    assert "retry: up to trial 2;" in said
     assert "each end is wrong in at most 5 % of pilots" in said
 
 
@@ -236,11 +237,25 @@ def test_programs_without_held_out_checks_say_what_is_not_known(tmp_path: Path, 
     assert "a person looks at samples" in said
 
 
+def test_worlds_can_be_piloted_too(monkeypatch: pytest.MonkeyPatch, afterword: Command) -> None:
+    example = Path(__file__).parents[2] / "examples" / "vault"
+    monkeypatch.chdir(example)
+    world = ("vault:Vault", "--family", "decision", "--tasks", "tasks.jsonl")
+    with provider(completion("Thought: Why not.\nAction: dance")) as served:
+        model_at = ("--model", "openai:m", "--base-url", served.url, "--max-tokens", "900000", "--calls", "7")
+        ran = afterword("pilot", *world, *model_at, "--json")
+    sys.modules.pop("vault", None)
+    sys.path[:] = [place for place in sys.path if place != str(example)]
+    told = ran.told
+    assert (ran.code, told["tasks"], told["faults"], told["ended"]) == (1, 2, 0, "tasks")
+    assert all(number(arm, "calls") <= 7 for arm in rows(told, "arms"))
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
         ((), "a pilot needs a budget: add --max-cost-usd X or --max-tokens N"),
-        (("--max-cost-usd", "1"), "price"),
+        (("--max-cost-usd", "1"), "say --max-tokens instead of --max-cost-usd"),
         (("--max-tokens", "0"), "the tokens budget must be above 0"),
         (("--max-tokens", "9", "--limit", "0"), "--limit takes a number from 1, found 0"),
         (("--max-tokens", "9", "--margin", "1.5"), "--margin takes a number between 0 and 1, found 1.5"),

@@ -11,7 +11,7 @@ import typer
 
 from afterword.cli import options
 from afterword.core.budget import Allowance
-from afterword.errors import InputError
+from afterword.errors import InputError, UnknownPrice
 
 if TYPE_CHECKING:
     from afterword.cli.families.interface import OptionValue, Sizes
@@ -156,7 +156,13 @@ def pilot(
         choice = JournalChoice(journal, fsync, secrets_of(api_key, base_url))
         start = new_run(plan, choice, ("afterword", *without_key(sys.argv[1:])), record)
     results = Results(as_json)
-    conduct(start, results)
+    try:
+        conduct(start, results)
+    except UnknownPrice as error:
+        raise InputError(
+            f"the price of {error.model!r} is not known; state it (--price IN,OUT in USD per million tokens), "
+            "or say --max-tokens instead of --max-cost-usd"
+        ) from None
     return results.exit_code(require_acceptance=False)
 
 

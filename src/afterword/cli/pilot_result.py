@@ -7,10 +7,13 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from afterword.cli.text import counted, spend
+from afterword.cli.text import counted, money, spend
 from afterword.core.records import Usage
-from afterword.experiments.pilot import Standing, TaskSeen, ladder, ladder_lines, verdict
-from afterword.experiments.pilot.sentences import arm_line, percent, points
+from afterword.experiments.pilot import ArmSeen, Standing, TaskSeen, ladder, ladder_lines, verdict
+from afterword.experiments.pilot.sentences import percent, points
+
+HANG = 12
+"""Where what belongs to a label begins."""
 
 
 def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Iterator[Text]:
@@ -22,7 +25,7 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
         return
     yield Text("")
     for arm in seen.arms:
-        yield Text(f"{arm.arm:<10}  {arm_line(arm)}")
+        yield Text(f"{arm.arm:<10}  {_arm(arm)}")
     pairs = f"only reflexion solved {seen.only_reflexion}, only retry {seen.only_retry}"
     yield Text(f"{'difference':<10}  {pairs}; {points(seen.difference)}")
     yield Text(f"{'evaluator':<10}  {_evaluator(seen)}")
@@ -30,8 +33,8 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
     if seen.faults:
         yield Text(f"{'faults':<10}  {counted(seen.faults, 'task')} left out", style="yellow")
     yield Text("")
-    for line in ladder_lines(ladder(tasks, seen)):
-        yield Text(f"ladder  {line}")
+    for number, line in enumerate(ladder_lines(ladder(tasks, seen)), start=1):
+        yield Text(f"{'ladder' if number == 1 else '':<10}  {line}")
     yield Text("")
     yield Text(
         f"Intervals hold however often they are looked at; each end is wrong in at most {100 * seen.rules.alpha:g} % "
@@ -39,6 +42,11 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
         style="dim",
     )
     yield Text(spend(spent), style="dim")
+
+
+def _arm(arm: ArmSeen) -> str:
+    cost = f", {money(arm.cost_usd)}" if arm.cost_usd else ""
+    return f"solved {arm.solved}, {percent(arm.share)}; {arm.calls:.1f} calls, {arm.tokens:,.0f} tokens{cost} a task"
 
 
 def _evaluator(seen: Standing) -> str:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from afterword.cli.display import print_wrapped
 from afterword.cli.families import Item
-from afterword.cli.pilot_result import pilot_json, pilot_text
+from afterword.cli.pilot_result import HANG, pilot_json, pilot_text
 from afterword.cli.plan import PilotPlan, Plan
 from afterword.cli.session import Ending, Opening
 from afterword.cli.text import counted, money, plain, shortened
@@ -65,6 +65,7 @@ class PilotScreen:
         self._fault: FaultRecord | None = None
         self._faults_in_a_row = 0
         self._status: Status | None = None
+        self._at = "nothing known yet"
         self._opened = False
 
     def stopped(self) -> StopReason | None:
@@ -112,7 +113,7 @@ class PilotScreen:
     def emit(self, event: events.Event) -> None:
         """Notes where a task stands."""
         if isinstance(event, events.TrialStarted):
-            self._show(f"task {len(self._seen) + 1}: {shortened(event.task, 30)}, trial {event.trial}  ·  {self._at()}")
+            self._show(f"task {len(self._seen) + 1}: {shortened(event.task, 30)}, trial {event.trial}  ·  {self._at}")
 
     def begun_again(self, job: Job, fault: FaultRecord) -> None:
         """Says that a trial is taken anew."""
@@ -139,6 +140,8 @@ class PilotScreen:
         self._faults_in_a_row = self._faults_in_a_row + 1 if seen.faulted else 0
         counts = counted_tasks(self._seen)
         self._clear = is_clear(counts, self._rules)
+        if self._console.is_terminal:
+            self._at = _told(standing_of(self._seen, self._rules))
         marks = "  ".join(f"{arm} {_mark(result)}" for arm, result in zip(ARMS, seen.arms, strict=True))
         answer = answer_of(counts, self._rules)
         told = "" if answer is Answer.MORE else f"  ·  {answer}"
@@ -175,7 +178,7 @@ class PilotScreen:
             told = pilot_json(seen, self._seen, ending.spent, ended=why, drawn=len(self._order))
             sys.stdout.write(json.dumps(told) + "\n")
         for line in pilot_text(seen, self._seen, ending.spent):
-            self._print(line)
+            print_wrapped(self._console, line, hang=HANG if line.plain[HANG - 2 : HANG] == "  " else 0)
         if why in ("faults", "budget") and seen.answer is Answer.MORE:
             said = ending.lasting or f"the {ending.exhausted} budget of the pilot is used up"
             if not ending.lasting and why == "faults" and self._fault is not None:
@@ -195,13 +198,6 @@ class PilotScreen:
             return 0
         return 3 if seen.faults and (not seen.tasks or why == "faults") else 1
 
-    def _at(self) -> str:
-        seen = standing_of(self._seen, self._rules)
-        if not seen.tasks:
-            return "nothing known yet"
-        more = "" if seen.answer is not Answer.MORE or seen.more is None else f", about {seen.more:,} more"
-        return f"{seen.answer}{more}  ·  reflexion against retry {points(seen.difference)}"
-
     def _print(self, line: Text) -> None:
         print_wrapped(self._console, line, hang=2)
 
@@ -219,6 +215,14 @@ class PilotScreen:
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+
+def _told(seen: Standing) -> str:
+    """Where a pilot stands, in half a line."""
+    if not seen.tasks:
+        return "nothing known yet"
+    more = f", about {seen.more:,} more" if seen.answer is Answer.MORE and seen.more is not None else ""
+    return f"{seen.answer}{more}  ·  reflexion against retry {points(seen.difference)}"
 
 
 def _mark(result: Result) -> str:

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from afterword.experiments.pilot.deciding import Answer
 from afterword.experiments.pilot.ladder import Ladder, Rung
-from afterword.experiments.pilot.tally import ArmSeen, Standing
+from afterword.experiments.pilot.tally import Standing
 from afterword.experiments.statistics import Estimate
-
-INTERVAL = "whenever it is looked at"
 
 
 def verdict(seen: Standing) -> str:
@@ -65,7 +63,7 @@ def _why_useless(seen: Standing) -> str:
 
 
 def points(difference: Estimate) -> str:
-    """`+12 points (90 %: 3 to 21)`."""
+    """`+12 points (interval +3 to +21)`."""
     if difference.value is None:
         return "not known"
     low, high = _signed(difference.low), _signed(difference.high)
@@ -96,18 +94,10 @@ def _tasks(number: int) -> str:
     return f"{number:,} task" if number == 1 else f"{number:,} tasks"
 
 
-def arm_line(arm: ArmSeen) -> str:
-    """`solved 12, 60 % (interval 41 to 77); 3.4 calls, 2,310 tokens and $0.0021 a task`."""
-    cost = "" if arm.cost_usd is None else f" and ${arm.cost_usd:.4f}" if arm.cost_usd else ""
-    return (
-        f"solved {arm.solved}, {percent(arm.share)}; a task takes {arm.calls:.1f} calls, {arm.tokens:,.0f} tokens{cost}"
-    )
-
-
 def ladder_lines(found: Ladder) -> Iterator[str]:
     """A line for each rung."""
     single, *others = found.rungs
-    yield f"single attempt: all tasks; the evaluator passed {single.solved} of {single.reached} rightly"
+    yield f"single attempt: all {_tasks(single.tasks)} come to it, and it solves {single.solved} of them"
     for rung in others:
         yield _rung_line(rung)
     if found.check_passes == "all":

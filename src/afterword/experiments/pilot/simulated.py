@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -78,18 +78,27 @@ def simulate(truth: Truth, rules: Rules, *, pilots: int, most_tasks: int = 200, 
 
 def pilot(truth: Truth, rules: Rules, most_tasks: int, chance: random.Random) -> tuple[Answer, int]:
     """One pilot: its answer, and after how many tasks."""
+    answer, tasks = Answer.MORE, 0
+    for counts, clear in drawn(truth, rules, most_tasks, chance):
+        tasks += 1
+        if clear or tasks == most_tasks:
+            answer = answer_of(counts, rules)
+        if clear:
+            break
+    return answer, tasks
+
+
+def drawn(truth: Truth, rules: Rules, most_tasks: int, chance: random.Random) -> Iterator[tuple[Counts, bool]]:
+    """What is counted after each task, and whether the answer is clear."""
     ahead: Counter[int] = Counter()
     wrong: Counter[float] = Counter()
     useful: Counter[float] = Counter()
     sound: Counter[float] = Counter()
-    counts = Counts()
-    for tasks in range(1, most_tasks + 1):
+    for _ in range(most_tasks):
         difference, *values = truth.draw(chance)
         ahead[difference] += 1
         for seen, value in zip((wrong, useful, sound), values, strict=True):
             if value is not None:
                 seen[value] += 1
-        counts = Counts(ahead[-1], ahead[1], ahead[0], wrong, useful, sound)
-        if is_clear(counts, rules):
-            return answer_of(counts, rules), tasks
-    return answer_of(counts, rules), most_tasks
+        counts = Counts(ahead[-1], ahead[1], ahead[0], dict(wrong), dict(useful), dict(sound))
+        yield counts, is_clear(counts, rules)
