@@ -30,6 +30,7 @@ from afterword.experiments.lessons.rules import open_rule_book
 from afterword.experiments.limits import RunBudget, RunModel
 from afterword.experiments.self_judging import self_judge
 from afterword.experiments.shared import Shared
+from afterword.families.programming.own_tests.review import ReviewingReflector
 from afterword.memories import MemoryKind, make_memory
 from afterword.models.opening import Models, split_name
 from afterword.models.scripted import ScriptedModel
@@ -271,6 +272,8 @@ class ItemBench:
 def _without(reflector: Reflector, parts: Sequence[str]) -> Reflector:
     if not parts:
         return reflector
+    if isinstance(reflector, ReviewingReflector):
+        return replace(reflector, reflector=_without(reflector.reflector, parts))
     if not isinstance(reflector, VerbalReflector):
         raise InputError("the reflector of this family writes lessons of another form; leave `without` out")
     return replace(reflector, without=parts_of(parts))

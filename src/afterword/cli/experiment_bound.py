@@ -96,7 +96,7 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     if sizes.looks:
         bounds.append(asked("judge", trials * attempts * sizes.looks, seen, JUDGE_TOKENS))
     if item.own_tests:
-        bounds.append(asked("test_writer", _writings(case), WRITER_CHARS, WRITER_TOKENS))
+        bounds.append(asked("test_writer", _writings(case, between), WRITER_CHARS, WRITER_TOKENS))
     first = CallBound(sizes.steps, actor.one)
     alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
     return ArmBound(case.arm, tuple(bounds), first, alike)
@@ -106,8 +106,11 @@ def _kind(case: Case) -> Arm:
     return arm_named(case.settings.arm or case.settings.strategy)
 
 
-def _writings(case: Case) -> int:
-    return 2 * case.settings.number("consensus", 1)
+def _writings(case: Case, between: int) -> int:
+    """Most calls of a test writer: each suite may be asked for twice, a weak one for more, and disputes reviewed."""
+    settings = case.settings
+    reviews = between if settings.flag("test_review") and settings.strategy.reflects else 0
+    return 2 * settings.number("consensus", 1) + 2 * settings.flag("mutation_check") + reviews
 
 
 def _one(role: Role, tokens_in: int, tokens_out: int) -> Usage:

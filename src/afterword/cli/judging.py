@@ -13,17 +13,38 @@ from functools import partial
 from pathlib import Path
 
 from afterword.cli.families.interface import Bench
+from afterword.core.effects import Effects
 from afterword.core.protocols import Evaluator, Model, Sandbox
+from afterword.core.records import Task
 from afterword.evaluators.command import AskedVerdict
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite, refuse_unusable
 from afterword.families.programming.command_task import prepared_evaluators
 from afterword.families.programming.language_task import language_evaluators
-from afterword.families.programming.own_tests import OwnTest, TestWriting, UnwrittenTests, write_tests
+from afterword.families.programming.own_tests import (
+    OwnTest,
+    SetAside,
+    TestWriting,
+    UnwrittenTests,
+    write_agreed_tests,
+    write_tests,
+)
 from afterword.families.programming.task_folder import ProgrammingTask
 from afterword.sandbox import STRONG, open_sandbox
 
 Told = Callable[[Sequence[OwnTest]], None]
 """Gets the tests that a model wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """What is done against wrong and weak own tests; nothing as a rule."""
+
+    suites: int = 1
+    """So many suites are written, and a test stands if more than half of them state it."""
+    mutation_check: bool = False
+    """Whether a suite that does not notice simple mutants of a program gets more tests."""
+    aside: SetAside | None = None
+    """Where a review can set a disputed test aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +65,18 @@ class Judging:
     judges: JudgePool
     task: ProgrammingTask
 
-    def own_tests(self, writer: Model, temperature: float | None, told: Told) -> Evaluator:
+    def own_tests(self, writer: Model, temperature: float | None, told: Told, repairs: Repairs) -> Evaluator:
         """The evaluator whose tests `writer` writes before the first trial."""
-        write = partial(write_tests, model=writer, settings=TestWriting(temperature))
-        return UnwrittenTests(write, self.judges, self.task.limits, told)
+        settings = TestWriting(temperature)
+        write = partial(write_tests, model=writer, settings=settings)
+        if repairs.suites > 1:
+            write = partial(write_agreed_tests, model=writer, settings=settings, suites=repairs.suites)
+
+        async def more(task: Task, effects: Effects, beside: tuple[OwnTest, ...]) -> tuple[OwnTest, ...]:
+            return await write_tests(task, effects, writer, settings, beside=beside)
+
+        checked = more if repairs.mutation_check else None
+        return UnwrittenTests(write, self.judges, self.task.limits, told, repairs.aside, checked)
 
 
 @asynccontextmanager

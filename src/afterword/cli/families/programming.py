@@ -8,17 +8,18 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
-from afterword.cli.families.interface import Bench, Item, Settings, Sizes
-from afterword.cli.judging import Judging, open_judging
+from afterword.cli.families.interface import Bench, Item, MakeReflector, Settings, Sizes
+from afterword.cli.judging import Judging, Repairs, open_judging
 from afterword.cli.roles import Roles, roles_of
 from afterword.core.effects import fingerprint
-from afterword.core.protocols import Evaluator
+from afterword.core.protocols import Evaluator, Model, Reflector
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
 from afterword.evaluators.model_judge import ModelJudge, same_model_warning
 from afterword.families.programming.actor import ProgramActor, PromptBounds
 from afterword.families.programming.benchmarks import benchmark_tasks, data_folder, is_benchmark
 from afterword.families.programming.command_task import told_judges
+from afterword.families.programming.own_tests import ReviewingReflector, SetAside
 from afterword.families.programming.reflection import MAX_CODE_CHARS, MAX_REPORT_CHARS, program_reflector
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.families.programming.task_rows import read_tasks
@@ -31,11 +32,15 @@ JUDGE_SAMPLING = 0.7
 """The temperature of a judge with several votes."""
 
 
+REPAIRS = ("consensus", "mutation_check", "test_review")
+"""Options against wrong and weak own tests."""
+
+
 class ProgrammingFamily:
     """Programs judged by tests, by a command, or by a person."""
 
     name = "programming"
-    options = frozenset({"own_tests", "judge_votes"})
+    options = frozenset({"own_tests", "judge_votes", *REPAIRS})
     prompts = ("afterword.families.programming", "afterword.reflectors", "afterword.evaluators.model_judge")
 
     def items(self, sources: Sequence[str], settings: Settings) -> Iterator[Item]:
@@ -77,16 +82,19 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
     visible, held_out = told_judges(task)
     if task.rubric is not None:
         visible = f"judged by {roles.judge.name}"
-    elif settings.models.judge_model or settings.options.get("judge_votes"):
-        raise InputError(f"no model judges the task {task.task.id!r}; add judge.md, or leave out --judge-model")
+    elif settings.judge_options:
+        raise InputError(
+            f"no model judges the task {task.task.id!r}; add judge.md, or leave out {settings.judge_options[0]}"
+        )
 
     @asynccontextmanager
     async def loop(bench: Bench) -> AsyncIterator[Reflexion]:
+        repairs = _repairs(settings)
         async with open_judging(task, bench, own_tests=own) as judging:
             yield await bench.reflexion(
                 ProgramActor(await bench.model("actor"), bench.temperature("actor"), settings.max_tokens or MAX_TOKENS),
-                await _evaluator(judging, bench),
-                program_reflector,
+                await _evaluator(judging, bench, repairs),
+                await _reflector(bench, repairs.aside) if own else program_reflector,
                 held_out=judging.held_out,
                 memory=MEMORY,
             )
@@ -120,6 +128,9 @@ def _fingerprint(task: ProgrammingTask, own: bool) -> str:
 def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
     """Whether a model writes the visible tests; refuses options that would then do nothing."""
     wanted = settings.flag("own_tests")
+    stated = [name for name in REPAIRS if settings.options.get(name)]
+    if stated and not wanted and (task.visible or task.native or task.command or task.rubric):
+        raise InputError(f"{stated[0]} is about tests that a model writes, and the task has its own; set own_tests too")
     if wanted and task.command is not None:
         raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
     if wanted and task.rubric is not None:
@@ -133,13 +144,36 @@ def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
     return own
 
 
-async def _evaluator(judging: Judging, bench: Bench) -> Evaluator:
+def _repairs(settings: Settings) -> Repairs:
+    """What is done against wrong and weak own tests, for one task in one arm."""
+    suites = settings.number("consensus", 1)
+    if suites != 1 and (suites < 3 or suites % 2 == 0):  # of two, more than half is both
+        raise InputError(f"consensus takes an odd number of suites from 3, found {suites}")
+    return Repairs(suites, settings.flag("mutation_check"), SetAside() if settings.flag("test_review") else None)
+
+
+async def _reflector(bench: Bench, aside: SetAside | None) -> MakeReflector:
+    """The family's reflector, whose disputes go to a reviewer where there is one."""
+    if aside is None:
+        return program_reflector
+    reviewer, temperature = await bench.model("test_writer"), bench.temperature("test_writer")
+
+    def reviewed(model: Model, sampled: float | None) -> Reflector:
+        cold = None if temperature is None else 0.0
+        return ReviewingReflector(program_reflector(model, sampled), reviewer, aside, cold)
+
+    return reviewed
+
+
+async def _evaluator(judging: Judging, bench: Bench, repairs: Repairs) -> Evaluator:
     """What the loop is judged by: the task's own checks, or tests that a model writes."""
     if judging.visible is not None:
         return judging.visible
     if judging.task.rubric is not None:
         return await _judge(judging.task.rubric, bench)
-    return judging.own_tests(await bench.model("test_writer"), bench.temperature("test_writer"), bench.tests_written)
+    return judging.own_tests(
+        await bench.model("test_writer"), bench.temperature("test_writer"), bench.tests_written, repairs
+    )
 
 
 async def _judge(rubric: str, bench: Bench) -> ModelJudge:

@@ -15,8 +15,8 @@ from afterword.evaluators.judge.program import Jailed, Program, Row
 from afterword.families.programming.own_tests.plain import OwnTest, parse_plain
 
 
-def suite_of(tests: Sequence[OwnTest], entry_point: str) -> Suite:
-    """The suite of these tests, with the checks `own:1`, `own:2` and so on.
+def suite_of(tests: Sequence[OwnTest], entry_point: str, ids: Sequence[str] | None = None) -> Suite:
+    """The suite of these tests, with the checks `own:1`, `own:2` and so on, unless other ids are stated.
 
     Raises:
         InputError: there is no test, or one is not a plain assert on the entry point.
@@ -26,7 +26,7 @@ def suite_of(tests: Sequence[OwnTest], entry_point: str) -> Suite:
     rows: list[Row] = []
     jailed: list[Jailed] = []
     code = ["import math"]
-    ids = tuple(f"own:{number}" for number in range(1, len(tests) + 1))
+    ids = tuple(f"own:{number}" for number in range(1, len(tests) + 1)) if ids is None else tuple(ids)
     for number, (check_id, test) in enumerate(zip(ids, tests, strict=True), start=1):
         node = parse_plain(test.text, entry_point)
         if node is None:

@@ -43,9 +43,18 @@ class TestWriting:
 
 
 async def write_tests(
-    task: Task, effects: Effects, model: Model, settings: TestWriting | None = None
+    task: Task,
+    effects: Effects,
+    model: Model,
+    settings: TestWriting | None = None,
+    *,
+    suite: int = 0,
+    beside: Sequence[OwnTest] = (),
 ) -> tuple[OwnTest, ...]:
     """Has tests written for a task and returns those that are kept, in the order in which the model wrote them.
+
+    `suite` is the number of the suite, where several are written; `beside` are tests that there are and that proved
+    too few: what is written then is other than these.
 
     Kept are plain asserts on the entry point, each once; of two that contradict each other neither; and of more than
     `most` a sample by the seed of the run. A reply without any is asked for once more.
@@ -56,9 +65,14 @@ async def write_tests(
     """
     settings = settings or TestWriting()
     # Neither depends on the arm: arms of an experiment are compared on the same tests, as far as the model allows.
-    chance, choice = (random.Random(fingerprint(task.id, effects.seed, ROLE, what)) for what in ("call", "choice"))  # noqa: S311
+    place = (task.id, effects.seed, ROLE)
+    number = ((suite, len(beside)),) if suite or beside else ()
+    chance, choice = (random.Random(fingerprint(*place, what, *number)) for what in ("call", "choice"))  # noqa: S311
     entry_point = entry_point_of(task)
     messages = _messages(task)
+    if beside:
+        more = render(_PACKAGE, "test_writer_more.jinja", {"entry_point": entry_point})
+        messages = (*messages, Message("assistant", _block(beside)), Message("user", more))
     for _ in range(2):
         request = ChatRequest(
             messages,
@@ -68,13 +82,20 @@ async def write_tests(
         )
         reply = await effects.complete(ROLE, model, request)
         written = read_tests(reply.text, entry_point, cut=reply.finish == "length")
-        kept = without_contradictions(without_duplicates(written), entry_point)
+        known = {key_of(test) for test in beside}
+        agreeing = without_contradictions(without_duplicates((*beside, *written)), entry_point)
+        kept = tuple(test for test in agreeing if key_of(test) not in known)
         if kept:
             return sample(kept, settings.most, choice)
         again = render(_PACKAGE, "test_writer_again.jinja", {"entry_point": entry_point})
         answered = cut(reply.text, _MAX_SHOWN).strip() or "(nothing)"  # providers refuse an empty message
         messages = (*messages, Message("assistant", answered), Message("user", again))
     raise NoOwnTests(task.id, model.name)
+
+
+def _block(tests: Sequence[OwnTest]) -> str:
+    """Tests as a reply has them."""
+    return fence("\n".join(test.text for test in tests), "python")
 
 
 def without_duplicates(tests: Iterable[OwnTest]) -> tuple[OwnTest, ...]:
