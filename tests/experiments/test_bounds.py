@@ -1,0 +1,65 @@
+"""The most that an experiment can ask: an arm within its allowance, and what arms share counted once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afterword.core.records import Usage
+from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+
+ONE = Usage(1, 100, 10, cost_usd=0.01)
+LESSON = Usage(1, 300, 40, cost_usd=0.05)
+
+
+def arm(name: str, trials: int, lessons: int = 0, shares: str | None = "same") -> ArmBound:
+    bounds = (CallBound(trials, ONE), CallBound(lessons, LESSON))
+    return ArmBound(name, bounds, CallBound(1, ONE), shares)
+
+
+def test_without_an_allowance_all_calls_count_and_the_shared_one_once() -> None:
+    most = most_of((arm("single", 1), arm("retry", 3), arm("reflexion", 3, 4)), Cap())
+    assert (most.calls, most.tokens_in, most.tokens_out) == (1 + 2 + 6, 500 + 1200, 50 + 160)
+    assert most.cost_usd is not None
+    assert round(most.cost_usd, 6) == 0.25
+
+
+def test_arms_with_other_first_prompts_share_nothing() -> None:
+    assert most_of((arm("one", 3), arm("other", 3, shares="else")), Cap()).calls == 6
+    assert most_of((arm("one", 3, shares=None), arm("other", 3, shares=None)), Cap()).calls == 6
+
+
+def test_an_unknown_price_leaves_the_cost_unknown() -> None:
+    unknown = ArmBound("a", (CallBound(2, Usage(1, 5, 5, cost_usd=None)),), CallBound(1, Usage(1, 5, 5, cost_usd=None)))
+    assert most_of((unknown,), Cap(cost_usd=1.0)).cost_usd is None
+
+
+def test_an_allowance_of_calls_or_tokens_bounds_each_arm() -> None:
+    arms = (arm("single", 1), arm("reflexion", 3, 4))
+    assert most_of(arms, Cap(calls=4)).calls == 1 + 4 - 1
+    tokens = most_of(arms, Cap(tokens=500))
+    assert tokens.tokens == 110 + 500
+
+
+@given(
+    first=st.integers(0, 400),
+    rest=st.lists(st.lists(st.integers(1, 110), max_size=5), min_size=1, max_size=4),
+    calls=st.integers(1, 6),
+    tokens=st.integers(50, 700),
+)
+def test_what_arms_ask_within_their_bounds_is_never_more(
+    first: int, rest: list[list[int]], calls: int, tokens: int
+) -> None:
+    """Arms that make the same first call and then some of their own, each within the allowance."""
+    first = min(first, 110, tokens)
+    made, arms = 1, []
+    spent = first
+    for number, sizes in enumerate(rest):
+        own, kept = first, 1
+        for size in sizes:
+            if kept < calls and own + size <= tokens:
+                own, kept, made, spent = own + size, kept + 1, made + 1, spent + size
+        arms.append(arm(str(number), 6))
+    most = most_of(tuple(arms), Cap(calls=calls, tokens=tokens))
+    assert made <= most.calls
+    assert spent <= most.tokens
