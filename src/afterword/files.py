@@ -14,6 +14,7 @@ from afterword.errors import InputError
 
 MEGABYTE = 1 << 20
 MOST_LINE_CHARS = 16_000_000
+MOST_ID_CHARS = 200
 
 
 def read_bounded(path: Path, max_mb: int) -> bytes:
@@ -29,6 +30,16 @@ def read_bounded(path: Path, max_mb: int) -> bytes:
     if len(data) > limit:
         raise InputError(f"the file is too large; expected at most {max_mb} MB, is it the right one?", file=path)
     return data
+
+
+def refuse_unfit_id(name: str) -> None:
+    """Refuses an id that cannot stand in a list, a file name or a journal.
+
+    Raises:
+        InputError: it is no short line of printable text.
+    """
+    if not name.isprintable() or len(name) > MOST_ID_CHARS:
+        raise InputError(f"the id must be one short line of text, found {name!r:.80}; change it")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, object]]]:

@@ -101,7 +101,18 @@ def test_failure_classes_are_refused_for_programs(afterword: Command, tmp_path: 
     run = json.loads(afterword("runs", *journal, "--json").out.splitlines()[0])["run"]
     ran = afterword("failures", run, *journal)
     assert ran.code == 2
-    assert "failure classes are for decision" in ran.err
+    assert "failure classes are for decision" in ran.complaint
+
+
+def test_failure_classes_are_refused_in_one_line_for_a_run_of_many_tasks(afterword: Command, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(
+        "".join(f'{{"id": {n}, "question": "?", "answer": "y"}}\n' for n in range(3)), encoding="utf-8"
+    )
+    model = script(tmp_path / "r.jsonl", *["Answer: x"] * 3)
+    afterword("run", "--family", "qa", questions, "--model", model, "--max-trials", "1")
+    run = json.loads(afterword("runs", "--json").out.splitlines()[0])["run"]
+    assert "failure classes are for decision" in afterword("failures", run).complaint
 
 
 def test_alfworld_is_played_in_the_old_language(afterword: Command, data_dir: Path, tmp_path: Path) -> None:
@@ -201,3 +212,16 @@ def test_verify_refuses_what_is_of_games_for_programs(afterword: Command) -> Non
     ran = afterword("verify", "humaneval", "--split", "valid_seen")
     assert ran.code == 2
     assert "are of alfworld" in ran.err
+
+
+def test_a_limit_below_one_is_refused(afterword: Command) -> None:
+    assert (
+        "--limit takes a number from 1, found 0"
+        in afterword("verify", "alfworld", "--data", ".", "--limit", "0").complaint
+    )
+
+
+@pytest.mark.parametrize("option", ["--judge-model", "--judge-temperature"])
+def test_a_judge_that_nothing_asks_is_refused(afterword: Command, option: str) -> None:
+    ran = afterword("run", "alfworld", "--model", "scripted:none.jsonl", option, "0")
+    assert f"no model judges here; add --judge model or --watch model, or leave out {option}" in ran.complaint

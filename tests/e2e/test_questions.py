@@ -133,3 +133,10 @@ def test_the_benchmark_runs_by_its_name(afterword: Command, tmp_path: Path, data
     )
     assert ran.code == 0
     assert (ran.told["status"], ran.told["best_trial"]) == ("accepted", 2)
+
+
+@pytest.mark.parametrize("option", ["--judge-model", "--judge-temperature", "--test-writer-model"])
+def test_options_of_a_model_that_nothing_asks_are_refused(afterword: Command, tmp_path: Path, option: str) -> None:
+    ran = afterword("run", "--family", "qa", tmp_path / "q.jsonl", option, "0")
+    assert ran.code == 2
+    assert f"no model judges answers or writes tests; leave out {option}" in ran.complaint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated
 
 import anyio
@@ -45,14 +46,15 @@ async def _failures(run: str, journal: str | None, hallucinated: int, console: C
     rule = FailureRule(hallucinated=hallucinated)
     rows: list[dict[str, object]] = []
     counts: dict[tuple[str, int], list[FailureClass | None]] = defaultdict(list)
-    async for past in tasks_of(PastRun(run, None, journal)):
-        if past.family != "decision":
-            raise InputError(f"the run {run} is of the family {past.family}; failure classes are for decision")
-        for trial in past.trials:
-            kind = classify(trial.trajectory, rule)
-            counts[past.arm, trial.number].append(kind)
-            row = {"task": past.task, "arm": past.arm, "seed": past.seed, "trial": trial.number, "class": kind}
-            rows.append(row)
+    async with aclosing(tasks_of(PastRun(run, None, journal))) as tasks:  # it holds the journal open
+        async for past in tasks:
+            if past.family != "decision":
+                raise InputError(f"the run {run} is of the family {past.family}; failure classes are for decision")
+            for trial in past.trials:
+                kind = classify(trial.trajectory, rule)
+                counts[past.arm, trial.number].append(kind)
+                row = {"task": past.task, "arm": past.arm, "seed": past.seed, "trial": trial.number, "class": kind}
+                rows.append(row)
     if as_json:
         by_trial = [{"arm": arm, "trial": number, **_counted(kinds)} for (arm, number), kinds in sorted(counts.items())]
         print_json({"by_trial": by_trial, "trials": rows})

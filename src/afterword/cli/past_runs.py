@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,8 +41,8 @@ def past_run(name: str, journal: str | None) -> PastRun:
     return PastRun(name, None, journal)
 
 
-async def tasks_of(run: PastRun) -> AsyncIterator[PastTask]:
-    """The tasks of a run, with all their trials.
+async def tasks_of(run: PastRun) -> AsyncGenerator[PastTask]:
+    """The tasks of a run, with all their trials. Whoever may stop before the last one closes it (`aclosing`).
 
     Raises:
         InputError: the file is no outcomes, or the journal has no such run.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -121,6 +122,13 @@ def run(
         "stuck_actions": stuck_actions,
     }
     chosen = family_of(sources, family)
+    of_roles = {
+        "judge_model": judge_model,
+        "judge_temperature": judge_temperature,
+        "test_writer_model": test_writer_model,
+        "test_writer_temperature": test_writer_temperature,
+    }
+    refuse_idle(chosen.name, of_roles)
     settings = Settings(
         models=ModelChoice(
             model=model,
@@ -189,6 +197,24 @@ def stated_options(of_family: dict[str, OptionValue], family: Family) -> dict[st
                 f"--{name.replace('_', '-')} is no option of the family {family.name}; leave it out, or say --family"
             )
     return stated
+
+
+_IDLE = {
+    "qa": ("no model judges answers or writes tests", ("judge", "test_writer")),
+    "decision": ("no model writes tests for a world", ("test_writer",)),
+}
+
+
+def refuse_idle(family: str, stated: Mapping[str, str | None]) -> None:
+    """Refuses options of a model that no task of the family has a use for.
+
+    Raises:
+        InputError: one was stated.
+    """
+    why, roles = _IDLE.get(family, ("", ()))
+    for name, value in stated.items():
+        if value is not None and name.startswith(roles):
+            raise InputError(f"{why}; leave out --{name.replace('_', '-')}, or say --family")
 
 
 def without_key(arguments: list[str]) -> list[str]:

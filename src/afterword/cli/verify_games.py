@@ -51,6 +51,8 @@ def verify_alfworld(
     Raises:
         InputError: an option is wrong, or the folder is not one of ALFWorld games.
     """
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit takes a number from 1, found {limit}")
     games = list(load_alfworld(data, split or SPLIT, language=language or "new"))
     if ids is not None:
         if missing := [one for one in ids if one not in {game.id for game in games}]:

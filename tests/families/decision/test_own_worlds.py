@@ -230,6 +230,7 @@ ROW = '{"id": "a", "instructions": "x", "args": {"goal": 1}'
         ('{"id": "a"}\n', ":1: expected 'instructions'"),
         ('{"id": " ", "instructions": "x", "args": {"goal": 1}}\n', ":1: id is empty"),
         ('{"id": 3, "instructions": "x"}\n', ":1: id is a text, found 3"),
+        ('{"id": "a\\u0000", "instructions": "x", "args": {"goal": 1}}\n', "one short line of text"),
         (f'{ROW}, "arg": 1}}\n', ":1: unknown key 'arg'"),
         (f"{ROW}}}\n{ROW}}}\n", ":2: the id 'a' is there already, as number 1"),
         ('{"id": "a", "instructions": "x"}\n', ":1: the args do not fit m:make: missing a required argument: 'goal'"),

@@ -51,6 +51,9 @@ def test_a_question_without_context_cannot_be_asked_with_it() -> None:
 
 GOOD = {"id": "a", "question": "q", "answer": "x"}
 BROKEN: dict[str, tuple[object, str]] = {
+    "control characters": ({"id": "a\0", "question": "?", "answer": "y"}, "one short line of text, found 'a\\x00'"),
+    "half a character": ({"id": "a\ud800", "question": "?", "answer": "y"}, "one short line of text"),
+    "a long id": ({"id": "a" * 1_000, "question": "?", "answer": "y"}, "one short line of text"),
     "no JSON": ("{", "one JSON object a line"),
     "a list": ([1], "expected a JSON object, found list"),
     "no id": ({"question": "q", "answer": "x"}, "as 'id', found None"),

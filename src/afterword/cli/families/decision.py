@@ -121,8 +121,9 @@ def _how(settings: Settings) -> _How:
     watch = _choice(settings, "watch", WatchName, WatchName.HEURISTIC)
     if settings.options.get("judge_votes") is not None and judge is not Judge.MODEL:
         raise InputError("--judge-votes is for --judge model; add it or leave the votes out")
-    if settings.models.judge_model and judge is not Judge.MODEL and watch is not WatchName.MODEL:
-        raise InputError("no model judges here; add --judge model or --watch model, or leave out --judge-model")
+    if settings.judge_options and judge is not Judge.MODEL and watch is not WatchName.MODEL:
+        left_out = settings.judge_options[0]
+        raise InputError(f"no model judges here; add --judge model or --watch model, or leave out {left_out}")
     return _How(
         judge,
         watch,

@@ -82,6 +82,16 @@ class Settings:
         if self.patience is not None and self.min_gain is None:
             raise InputError("--patience says over how many trials --min-gain looks; give --min-gain too, e.g. 0.05")
 
+    @property
+    def judge_options(self) -> tuple[str, ...]:
+        """The options of a judging model that were stated."""
+        stated = {
+            "--judge-model": self.models.judge_model,
+            "--judge-votes": self.options.get("judge_votes"),
+            "--judge-temperature": self.models.judge_temperature,
+        }
+        return tuple(option for option, value in stated.items() if value is not None)
+
     def flag(self, name: str) -> bool:
         """Whether an option of the family that is a switch is on."""
         return bool(self.options.get(name, False))

@@ -11,7 +11,7 @@ from afterword.core.effects import fingerprint
 from afterword.errors import InputError
 from afterword.families.decision.play import Demonstration, read_play
 from afterword.families.decision.worlds.own import Make, argument_problem
-from afterword.files import json_lines, read_bounded
+from afterword.files import json_lines, read_bounded, refuse_unfit_id
 
 MAX_FILE_MB = 64
 _KEYS = frozenset({"id", "instructions", "args", "help", "examples", "max_steps"})
@@ -70,8 +70,10 @@ def _task(row: Mapping[str, object]) -> WorldTask:
     examples = row.get("examples", [])
     if not isinstance(examples, list):
         raise InputError(f"examples are a list of goal, start and play, found {examples!r:.80}")
+    name = _needed(row, "id")
+    refuse_unfit_id(name)
     return WorldTask(
-        _needed(row, "id"),
+        name,
         _needed(row, "instructions"),
         args,
         _text(row.get("help", ""), "help"),

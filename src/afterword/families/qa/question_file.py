@@ -11,7 +11,7 @@ from pathlib import Path
 
 from afterword.errors import InputError
 from afterword.families.qa.question import Paragraph, Question, sentences_of
-from afterword.files import json_lines
+from afterword.files import json_lines, refuse_unfit_id
 
 
 def read_questions(file: Path) -> Iterator[Question]:
@@ -51,7 +51,8 @@ def _question(row: Mapping[str, object]) -> Question:
     if type(name) is int:
         name = str(name)
     if not isinstance(name, str) or not name.strip():
-        raise InputError(f"expected a text or a whole number as 'id', found {name!r}")
+        raise InputError(f"expected a text or a whole number as 'id', found {name!r:.80}")
+    refuse_unfit_id(name)
     context = _context(row)
     titles = row.get("gold_titles")
     if titles is not None:
