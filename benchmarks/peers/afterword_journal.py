@@ -1,5 +1,6 @@
 """Afterword's scheduler and loop over a journal in a file: tasks at once, memory, and opening a large journal."""
 
+import gc
 import itertools
 import resource
 import sqlite3
@@ -19,6 +20,7 @@ from afterword.experiments.scheduler import Job, run_jobs
 from afterword.journal import RunSpec, open_journal
 
 FRESH = itertools.count()
+gc.set_threshold(20_000, 20, 50)  # as the command line does
 
 
 class Silent:

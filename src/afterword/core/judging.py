@@ -7,6 +7,7 @@ text for the loop, an `Acceptance` with counts only for the outcome.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from afterword.core.effects import Effects
 from afterword.core.events import AcceptanceReached
@@ -23,9 +24,13 @@ NO_VERDICT = "no_verdict"
 
 async def prepare(task: Task, evaluator: Evaluator, effects: Effects) -> Evaluator:
     """The evaluator of all trials; one that is to be prepared for the task is prepared here, once."""
-    if not isinstance(evaluator, Preparable):
+    if not _is_preparable(evaluator):
         return evaluator
     return await guard("evaluator", object, evaluator.prepare, task, effects)
+
+
+def _is_preparable(evaluator: object) -> TypeGuard[Preparable]:
+    return hasattr(evaluator, "prepare")  # what isinstance with the protocol asks, in a hundredth of its time
 
 
 async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects) -> Feedback:
