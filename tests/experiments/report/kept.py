@@ -32,7 +32,7 @@ def outcome(task: str, mark: str) -> Outcome:
         None if passed else Reflection(LESSON, 1),
         usage={"actor": one},
     )
-    trials = (first,)
+    trials: tuple[Trial, ...] = (first,)
     if mark == "-":
         second = Trial(2, Trajectory("y"), Feedback(False, 0.5, "isolated"), None, (1,), {"actor": one})
         trials = (first, second)

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from afterword.core.effects import SHARED
 from afterword.errors import InputError
 from afterword.experiments.comparison import compare
 from afterword.experiments.report import gather
-from afterword.experiments.sharing import SHARED
 from afterword.journal import Journal, open_journal
 from tests.experiments.report.kept import keep
 

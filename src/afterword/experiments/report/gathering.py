@@ -15,7 +15,6 @@ from afterword.errors import InputError
 from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, summarise
 from afterword.experiments.report.wording import counted, name_of
 from afterword.experiments.results import Result, result_of
-from afterword.experiments.sharing import SHARED
 from afterword.journal import Journal, ModelUse, RunSpec, RunSummary, TaskSummary
 
 _CHOICE = frozenset(
@@ -98,9 +97,7 @@ async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
 
 async def _read(journal: Journal, name: str) -> _Read:
     summary = await journal.summary(name)
-    unfinished = 0
-    async for task in journal.tasks(summary.id):
-        unfinished += task.status is None and task.arm != SHARED
+    unfinished = summary.tasks - sum(summary.statuses.values())
     spec = await journal.spec(summary.id)
     read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished))
     async for task, outcome in journal.outcomes(summary.id):
