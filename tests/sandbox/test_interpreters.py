@@ -17,7 +17,7 @@ import anyio
 import pytest
 
 from afterword.errors import SandboxFault
-from afterword.sandbox import open_sandbox
+from afterword.sandbox import Level, open_sandbox
 from tests.sandbox.jailed import FAST, jail, outcome, submit
 
 ROOT = Path(__file__).parents[2]
@@ -165,3 +165,14 @@ def test_the_current_folder_of_the_main_process_does_not_matter(
             return (await sandbox.run(["pwd"], {}, FAST)).stdout
 
     assert anyio.run(main) == "/sandbox\n"
+
+
+def test_each_program_starts_with_the_same_random_numbers(level: Level) -> None:
+    source = "import os, random; os.write(1, repr(random.random()).encode())"
+
+    async def main(hash_seed: str) -> set[str]:
+        async with open_sandbox(level, workers=2, environment={"PYTHONHASHSEED": hash_seed}) as sandbox:
+            return {(await submit(sandbox, source)).stdout for _ in range(4)}
+
+    (first,), (again,), (other,) = (anyio.run(main, seed) for seed in ("0", "0", "7"))
+    assert first == again != other

@@ -281,7 +281,8 @@ class Peer(Protocol):
     `detach` hands the socket's descriptor to whoever speaks the wire protocol, once.
     Closing ends every process of the jail; it may be called at any time and more than once.
     It adds nothing to what the submission itself does.
-    `let_go` closes it without waiting: the sandbox sees to its end, and to it that not many are ending at a time.
+    `let_go` closes it without waiting: the sandbox sees to its end, and to it that not many are ending at a time. It
+    returns false if the program has printed more than it may: then how it ended is still of interest.
     `wait` returns how the jail ended and raises `SandboxFault` if that cannot be known.
     """
 
@@ -293,7 +294,7 @@ class Peer(Protocol):
 
     async def close(self) -> None: ...
 
-    def let_go(self) -> None: ...
+    def let_go(self) -> bool: ...
 
 
 class Sandbox(Protocol):

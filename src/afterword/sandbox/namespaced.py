@@ -68,10 +68,13 @@ class Cell:
             self._cause = cause
             self._zygote.end(self._job)
 
-    def let_go(self) -> None:
+    def let_go(self) -> bool:
         """Ends it, and lets the next program begin in another zygote before this one's end is known."""
+        for drain in self.drains:
+            drain.catch_up()
         self._stop("closed")
         self._end_turn()
+        return self._cause != "output_limit"
 
     def _end_turn(self) -> None:
         if self._has_turn:

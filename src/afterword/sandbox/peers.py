@@ -19,7 +19,7 @@ class Jail(Protocol):
 
     async def close(self) -> None: ...
 
-    def let_go(self) -> None: ...
+    def let_go(self) -> bool: ...
 
 
 class JailedPeer:
@@ -41,9 +41,9 @@ class JailedPeer:
     async def wait(self) -> RunResult:
         return await self._jail.wait()
 
-    def let_go(self) -> None:
+    def let_go(self) -> bool:
         self._socket.close()
-        self._jail.let_go()
+        return self._jail.let_go()
 
     async def close(self) -> None:
         self._socket.close()

@@ -129,8 +129,11 @@ class Job:
             raise self._outcome
         return self._outcome
 
-    def let_go(self) -> None:
+    def let_go(self) -> bool:
+        for drain in self.drains:
+            drain.catch_up()
         self._stop("closed")
+        return self._cause != "output_limit"
 
     async def close(self) -> None:
         self._stop("closed")

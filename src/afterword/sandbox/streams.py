@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 
@@ -60,12 +61,22 @@ class Drain:
     async def wait(self) -> None:
         await self._done.wait()
 
+    def catch_up(self) -> None:
+        """Takes in what was written so far, for somebody who cannot wait for the end."""
+        with suppress(BlockingIOError):
+            while not self._done.is_set() and self._read():
+                pass
+
     async def _step(self) -> bool:
         await anyio.wait_readable(self._fd)
+        with suppress(BlockingIOError):
+            return self._read()
+        return True
+
+    def _read(self) -> bool:
+        """Takes in one chunk; false if it was the last one."""
         try:
             chunk = os.read(self._fd, _CHUNK)
-        except BlockingIOError:
-            return True
         except ConnectionResetError:
             return False
         if not chunk:

@@ -210,6 +210,28 @@ def test_a_passing_program_that_refuses_to_end_is_ended_and_the_next_verdict_is_
     assert eventually(lambda: descendants(os.getpid()) <= others)
 
 
+@pytest.mark.parametrize(("more", "reason"), [(0, "ok"), (1, "output_limit"), (2_000_000, "output_limit")])
+def test_what_a_passing_program_printed_counts_to_the_last_byte(more: int, reason: str) -> None:
+    source = f"""
+import os
+def f(a, b):
+    try:
+        left = {1_000_000 + more}
+        while left:
+            left -= os.write(1, b"x" * min(left, 4096))
+    except OSError:
+        pass
+    return a + b
+"""
+
+    async def main(pool: JudgePool) -> None:
+        for _ in range(4):
+            verdict = await pool.judge(source, SUITE, Limits(output_bytes=1_000_000))
+            assert verdict.reason == reason
+
+    with_pool(main)
+
+
 def test_no_more_programs_run_at_a_time_than_there_are_workers() -> None:
     async def main() -> None:
         async with open_sandbox(workers=1, allow_weak=True) as sandbox:

@@ -23,6 +23,11 @@ def test_evidence_for_every_check_passes() -> None:
     assert (feedback.passed, feedback.score, feedback.reason, feedback.message) == (True, 1.0, "ok", "")
 
 
+def test_evidence_for_every_check_does_not_make_up_for_too_much_output() -> None:
+    feedback = feedback_of(IDS, CLEAN, replace(ENDED, reason="output_limit"), Limits())
+    assert (feedback.passed, feedback.reason) == (False, "output_limit")
+
+
 @pytest.mark.parametrize("reason", ["", "lost", "died", "timeout", "tampered"])
 def test_a_check_without_evidence_never_passes(reason: str) -> None:
     report = replace(CLEAN, results={"test_a": ("passed", "")}, reason=reason)

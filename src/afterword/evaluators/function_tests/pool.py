@@ -127,8 +127,7 @@ class JudgePool:
         try:
             started = anyio.current_time()
             report = await self._reported(judge, peer, source, suite, limits)
-            if all_passed(suite.check_ids, report):
-                peer.let_go()  # its end is of no interest to this verdict
+            if all_passed(suite.check_ids, report) and peer.let_go():  # its end is of no interest to this verdict
                 return passed_feedback(suite.check_ids, peer.isolation, anyio.current_time() - started)
             if report.reason == "lost":
                 with anyio.move_on_after(_LAST_WORDS_S):

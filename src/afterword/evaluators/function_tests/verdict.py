@@ -27,8 +27,8 @@ def trust_of(isolation: str) -> Trust:
 
 
 def feedback_of(check_ids: Sequence[str], report: Report, ending: RunResult, limits: Limits) -> Feedback:
-    """The verdict. It passes only if every check was seen to pass."""
-    if all_passed(check_ids, report):
+    """The verdict. It passes only if every check was seen to pass, and the program kept to its output."""
+    if all_passed(check_ids, report) and ending.reason != "output_limit":
         return passed_feedback(check_ids, ending.isolation, ending.wall_s)
     reason, why = _reason(check_ids, report, ending, limits)
     checks = tuple(_check(check_id, report, reason) for check_id in check_ids)
@@ -41,7 +41,7 @@ def feedback_of(check_ids: Sequence[str], report: Report, ending: RunResult, lim
 
 
 def all_passed(check_ids: Sequence[str], report: Report) -> bool:
-    """Whether each check was seen to pass. Then the verdict is known, whatever the jail's end may be."""
+    """Whether each check was seen to pass. Then only what was printed until then can still stand against it."""
     return all(report.results.get(check_id, ("", ""))[0] == "passed" for check_id in check_ids)
 
 

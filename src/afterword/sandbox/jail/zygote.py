@@ -61,7 +61,6 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # pid 1 ignores what it has no handler for
     hash_seed = program.forget_own_variables()
     _preload((*_PRELOAD.split(), *strings["preload"]))
-    program.seed_random(hash_seed)
     readable = view.readable_paths(strings["readable"], toolchain=toolchain)
     folders = cast("Mapping[str, str]", message["cgroups"])
     parent = int(str(message["parent"]))
@@ -77,6 +76,7 @@ def _isolate(control: socket.socket, message: Mapping[str, object]) -> Zygote:
     if child:
         _watch(control, child, parent)
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
+    program.seed_random(hash_seed)  # here, since an ordinary fork seeds anew
     pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     has_proc = namespaces.settle()
     covered = namespaces.covered_paths(readable)
