@@ -69,3 +69,9 @@ def test_any_reply_gives_at_most_a_thought_and_an_action(reply: str) -> None:
     moves = read_moves(reply)
     assert [move.kind for move in moves] in ([], ["thought"], ["action"], ["thought", "action"])
     assert all(0 < len(move.text) <= MAX_MOVE_CHARS and "\n" not in move.text for move in moves)
+
+
+def test_a_line_without_end_is_read_at_once() -> None:
+    assert read_moves("*" * 1_000_000) == ()
+    (move,) = read_moves("look " * 1_000_000)
+    assert len(move.text) == MAX_MOVE_CHARS

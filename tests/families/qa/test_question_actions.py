@@ -110,3 +110,9 @@ def test_a_huge_reply_is_read_in_linear_time(unit: str) -> None:
 
     seconds(1_000)
     assert seconds(20_000) < 2.0
+
+
+def test_an_argument_of_quotes_without_end_is_read_at_once() -> None:
+    move = read_move("Action: Search[" + "'" * 1_000_000 + "]")
+    assert move.action is None
+    assert move.problem.startswith("Search[] is empty.")

@@ -13,6 +13,8 @@ from typing import Literal
 from afterword.core.thinking import strip_thinking
 
 MAX_MOVE_CHARS = 1_000
+_MAX_LINE_CHARS = 4 * MAX_MOVE_CHARS
+"""Of a longer line the rest is not looked at: a move is shorter, with all that may stand around it."""
 
 _LABEL = re.compile(
     r"\A(?:[>*$#\-\s]|\d+[.)]\s)*(?P<label>think|thought|thinking|reasoning|action|act|command|next action|next)?"
@@ -56,6 +58,7 @@ def _thought(lines: list[str]) -> tuple[Move, ...]:
 
 
 def _read_line(line: str) -> Move:
+    line = line[:_MAX_LINE_CHARS]
     label = _LABEL.match(line)
     named = (label["label"] or "").lower() if label is not None and label["colon"] else ""
     text = line[label.end() :] if label is not None and named else _PROMPT.sub("", line)

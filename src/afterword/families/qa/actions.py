@@ -88,7 +88,7 @@ def _move(thought: str, rest: str, *, cut: bool) -> Move:
     if cut and not closed:
         return Move(said, None, raw, f"The reply was cut before the action ended. Think in fewer words, then {FORMS}.")
     if name != "Finish":
-        argument = _unquoted(argument)
+        argument = _unquoted(argument[: 4 * MAX_ARGUMENT_CHARS])
     if not argument.strip(" .\"'`*_"):
         return Move(said, None, raw, f"{name}[] is empty. Write what is meant between the brackets: {FORMS}.")
     return Move(said, Action(name, argument[:MAX_ARGUMENT_CHARS]), raw)
