@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import anyio
 import pytest
 from hypothesis import given
@@ -129,3 +131,9 @@ def test_retirement_can_be_set_and_must_make_sense() -> None:
     assert agent.parts.retire_after is None
     with pytest.raises(InputError, match="retire_after"):
         Reflexion(lambda _: "x", lambda _: False, retire_after=0)
+
+
+@given(st.text("abc ", max_size=12), st.text("abc ", max_size=12), st.sampled_from([0.5, 0.75, 0.9]))
+def test_lessons_are_the_same_where_difflib_says_so(one: str, other: str, similarity: float) -> None:
+    ratio = SequenceMatcher(None, one, other, autojunk=False).ratio()
+    assert same_lesson(one, other, similarity) == (one == other or ratio >= similarity)
