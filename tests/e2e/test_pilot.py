@@ -126,7 +126,7 @@ def test_retry_is_as_good(pilot: Pilot) -> None:
 
 def test_a_single_attempt_is_enough(pilot: Pilot) -> None:
     with provider(plan=model(lambda n, _, __: right(n))) as served:
-        told = pilot(served.url, 60, "--margin", "0.3", "--json").told
+        told = pilot(served.url, 70, "--margin", "0.3", "--json").told
     assert told["answer"] == "retry is as good"
     assert "and so is a single attempt" in str(told["sentence"])
     assert [rung["name"] for rung in rows(told, "ladder")] == ["single", "stronger model", "person"]
@@ -156,6 +156,8 @@ def test_not_enough_tasks_to_tell(pilot: Pilot) -> None:
     told = ran.told
     assert (ran.code, told["answer"], told["ended"]) == (1, "not enough tasks to tell", "tasks")
     assert number(told, "more_tasks") >= 2
+    assert number(told, "more_usage", "calls") == number(told, "more_tasks") * 7
+    assert "So many would take about" in ran.err
     assert "more, if they are like these" in str(told["sentence"])
 
 

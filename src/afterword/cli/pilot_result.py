@@ -23,6 +23,9 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
     if not seen.tasks:
         yield Text(spend(spent), style="dim")
         return
+    if (would := _more(seen, spent)) is not None:
+        cost = f" and {money(would.cost_usd)}" if would.cost_usd else ""
+        yield Text(f"So many would take about {would.tokens:,} tokens{cost}.")
     yield Text("")
     for arm in seen.arms:
         yield Text(f"{arm.arm:<10}  {_arm(arm)}")
@@ -42,6 +45,17 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
         style="dim",
     )
     yield Text(spend(spent), style="dim")
+
+
+def _more(seen: Standing, spent: Usage) -> Usage | None:
+    """What the tasks that are missing would take, at what those before took; None where none is or too many are."""
+    if not seen.tasks or not seen.more:
+        return None
+    factor = seen.more / (seen.tasks + seen.faults)
+    cost = None if spent.cost_usd is None else spent.cost_usd * factor
+    return Usage(
+        round(spent.calls * factor), round(spent.tokens_in * factor), round(spent.tokens_out * factor), cost_usd=cost
+    )
 
 
 def _arm(arm: ArmSeen) -> str:
@@ -69,10 +83,14 @@ def pilot_json(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage, *, ended
     """One object: `answer` is one of five texts, `ended` one of clear, tasks, budget, faults."""
     found = asdict(seen)
     climbed = ladder(tasks, seen)
+    would = _more(seen, spent)
     return {
         "answer": seen.answer,
         "sentence": verdict(seen),
         "more_tasks": found["more"],
+        "more_usage": None
+        if would is None
+        else {"calls": would.calls, "tokens": would.tokens, "cost_usd": would.cost_usd},
         "ended": ended,
         "tasks": seen.tasks,
         "tasks_drawn": drawn,
