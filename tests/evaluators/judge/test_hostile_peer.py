@@ -181,6 +181,43 @@ async def test_a_fuzzing_peer_fails_and_the_judge_lives(seed: int) -> None:
         assert len(pids) == 1, "the judge itself must not die"
 
 
+STARTS: list[object] = [
+    [0, "loaded"], [0, "loaded", 1], [0, "syntax", "no"], [0, "raised", 1], [0], [], 0, [0, 0], ["0", "loaded"],
+    [0, "raised", [0, ["builtin", "OSError"], [], "", [], None]], [True, "loaded"], [10**30, "ok"], [2, "ok", 9, []],
+    [1, "loaded"], [1, "ok"], [1, "ok", []], [1, "ok", [["f", ["i", "9"]]]], [1, "ok", [["g", 1]]],
+    [1, "ok", [["f", ["fn", 0]]]], [1, "unsendable", "it"], [0, "callback", 0, [], []],
+    [1, "raised", [0, ["builtin", "SystemExit"], [], "", [], 0]], [0, "callback", -1, [1], [["a", 1]]],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_a_peer_that_starts_out_of_turn_fails_and_the_judge_lives(seed: int) -> None:
+    """Names are asked for before the program is known to be loaded, so any of these may come in any order."""
+    async with JudgePool(sandbox := ScriptedSandbox(Fuzz(0)), workers=1) as judges:
+        pids = set()
+        for number in range(60):
+            rng = random.Random(1000 * seed + number)  # noqa: S311
+            frames = [frame(rng.choice(STARTS)) for _ in range(rng.randrange(6))]
+            if rng.random() < 0.5:
+                frames.insert(0, frame([0, "loaded"]))
+            data = b"".join(frames)
+            data = data[: len(data) - rng.randrange(4)]
+            waits = rng.random() < 0.3
+
+            def script(peer: socket.socket, data: bytes = data, waits: bool = waits) -> None:
+                if waits:
+                    read(peer)
+                peer.sendall(data)
+
+            sandbox.script = script
+            for suite in SUITES:
+                feedback = await judges.judge("", suite, Limits(wall_s=4))
+                assert not feedback.passed
+                assert feedback.reason in {*REASONS, "syntax", "missing"}, feedback
+            pids |= {judge.pid for judge in judges._all}
+        assert len(pids) == 1, "the judge itself must not die"
+
+
 def _closes(peer: socket.socket) -> None:
     peer.close()
 
