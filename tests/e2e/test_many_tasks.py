@@ -138,10 +138,13 @@ def test_what_every_later_task_would_meet_too_ends_the_run_which_goes_on_with_a_
         assert says in ran.err.splitlines()[-1]
         assert "go on with: afterword resume" in ran.err.splitlines()[-1]
         assert len(served.bodies) == 2
+        assert "interrupted  4 tasks: 1 accepted, 1 faulted, 2 not begun" in afterword("runs").out
+        assert json.loads(afterword("runs", "--json").out)["not_begun"] == 2
         more = afterword("resume", *key, "--json")
         assert more.code == 0
         assert {name: one["status"] for name, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
         assert len(served.bodies) == 5
+        assert "finished  4 tasks: 4 accepted" in afterword("runs").out
 
 
 def test_a_fault_that_the_next_task_need_not_meet_stops_no_other(tmp_path: Path, afterword: Command) -> None:

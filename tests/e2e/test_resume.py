@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
@@ -155,6 +157,12 @@ def test_continue_reveals_the_failure_burns_the_checks_and_accepts_nothing(tmp_p
     assert "revealed after trial 1; fork at that trial" in afterword("fork", run, "--at", "double:2").complaint
     shown = afterword("resume", run)
     assert "its held-out checks were revealed and are burned" in " ".join(shown.out.split())
+    assert "its held-out checks are burned" in afterword("show", run).out
+    assert json.loads(afterword("show", run, "--json").out.splitlines()[1])["held_out_burned"] is True
+    table = list(csv.DictReader(io.StringIO(afterword("export", run, "--format", "csv").out)))
+    assert {line["held_out_burned"] for line in table} == {"True"}
+    assert json.loads(afterword("export", run).out.splitlines()[-1])["held_out_burned"] is True
+    assert afterword("export", run, "--format", "sft").out == ""
 
 
 def test_only_a_rejected_task_is_continued(tmp_path: Path, afterword: Command) -> None:

@@ -21,7 +21,7 @@ import typer
 
 from afterword._version import __version__
 from afterword.cli import options
-from afterword.cli.looking_back import existing_journal, run_json
+from afterword.cli.looking_back import burned_tasks, existing_journal, run_json
 from afterword.core.effects import SHARED
 from afterword.core.records import Outcome, Trial, Usage
 from afterword.errors import InputError, MissingExtra
@@ -101,11 +101,12 @@ async def _records(journal: Journal, run: str) -> AsyncIterator[Json]:
         yield {"record": "effect", **_effect_json(effect)}
     async for trial in journal.trials(run):
         yield {"record": "trial", **asdict(trial)}
+    burned = await burned_tasks(journal, run)
     async for summary, outcome in journal.outcomes(run):
         rest = {name: value for name, value in asdict(outcome).items() if name not in ("trials", "best", "task_id")}
         best = None if outcome.best is None else outcome.best.number
         place = {"task": summary.task, "arm": summary.arm, "seed": summary.seed}
-        yield {"record": "outcome", **place, **rest, "best_trial": best}
+        yield {"record": "outcome", **place, **rest, "best_trial": best, "held_out_burned": summary.task in burned}
 
 
 def _effect_json(effect: EffectRow) -> Json:
@@ -138,16 +139,18 @@ COLUMNS = (
     "tokens_in",
     "tokens_out",
     "cost_usd",
+    "held_out_burned",
 )
 
 
 async def _trial_table(journal: Journal, run: str) -> AsyncIterator[Json]:
     statuses = {(task.task, task.arm, task.seed): task.status async for task in journal.tasks(run)}
+    burned = await burned_tasks(journal, run)
     async for row in journal.trials(run):
-        yield _trial_line(run, row, statuses.get((row.task, row.arm, row.seed)))
+        yield _trial_line(run, row, statuses.get((row.task, row.arm, row.seed)), burned=row.task in burned)
 
 
-def _trial_line(run: str, row: TrialRow, status: str | None) -> Json:
+def _trial_line(run: str, row: TrialRow, status: str | None, *, burned: bool) -> Json:
     trial, feedback, lesson = row.trial, row.trial.feedback, row.trial.reflection
     usage = sum(trial.usage.values(), Usage())
     values = (
@@ -174,6 +177,7 @@ def _trial_line(run: str, row: TrialRow, status: str | None) -> Json:
         usage.tokens_in,
         usage.tokens_out,
         usage.cost_usd,
+        burned,
     )
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -197,7 +201,7 @@ async def _write_parquet(journal: Journal, runs: list[str], out: Path) -> None:
             ("seed", "trial", "checks_passed", "checks_total", "calls", "tokens_in", "tokens_out"), pyarrow.int64()
         ),
         **dict.fromkeys(("score", "cost_usd"), pyarrow.float64()),
-        **dict.fromkeys(("complete", "passed"), pyarrow.bool_()),
+        **dict.fromkeys(("complete", "passed", "held_out_burned"), pyarrow.bool_()),
     }
     schema = pyarrow.schema([(name, kinds[name]) for name in COLUMNS])
     try:

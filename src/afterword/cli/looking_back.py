@@ -37,12 +37,14 @@ def spend(usage: Usage) -> str:
 
 
 def progress(run: RunSummary) -> str:
-    """`12 tasks: 9 accepted, 1 gave up, 2 under way`."""
+    """`20 tasks: 9 accepted, 1 gave up, 2 under way, 8 not begun`."""
     parts = [f"{count:,} {status.replace('_', ' ')}" for status, count in sorted(run.statuses.items())]
     open_tasks = run.tasks - sum(run.statuses.values())
     if open_tasks:
         parts.append(f"{open_tasks:,} {'under way' if run.state == 'running' else 'unfinished'}")
-    return counted(run.tasks, "task") + (f": {', '.join(parts)}" if parts else "")
+    if run.not_begun:
+        parts.append(f"{run.not_begun:,} not begun")
+    return counted(run.tasks + run.not_begun, "task") + (f": {', '.join(parts)}" if parts else "")
 
 
 def run_json(run: RunSummary) -> dict[str, object]:
@@ -54,12 +56,20 @@ def run_json(run: RunSummary) -> dict[str, object]:
         "ended": run.ended,
         "command": list(run.command),
         "tasks": run.tasks,
+        "not_begun": run.not_begun,
         "statuses": dict(run.statuses),
         "trials": run.trials,
         "usage": asdict(run.usage),
         "fork": None if run.fork is None else asdict(run.fork),
         "holder": run.holder,
     }
+
+
+async def burned_tasks(journal: Journal, run: str) -> frozenset[str]:
+    """The tasks whose held-out checks were shown to the agent: those can accept nothing any more."""
+    from afterword.cli.departures import BURNED
+
+    return frozenset(note.task for note in await journal.notes(run) if note.kind == BURNED)
 
 
 def print_json(value: object) -> None:

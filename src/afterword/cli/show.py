@@ -10,7 +10,7 @@ import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.looking_back import existing_journal, moment, print_json, run_json, spend
+from afterword.cli.looking_back import burned_tasks, existing_journal, moment, print_json, run_json, spend
 from afterword.cli.result import trial_json
 from afterword.cli.runs import print_run
 from afterword.cli.steps import step_lines
@@ -79,6 +79,7 @@ async def _show(run: str, task: str | None, where: str | None, as_json: bool) ->
 
 async def _show_json(journal: Journal, run: str, task: str | None) -> None:
     print_json(run_json(await journal.summary(run)))
+    burned = await burned_tasks(journal, run)
     async for found in journal.tasks(run, task=task):
         print_json(
             {
@@ -93,6 +94,7 @@ async def _show_json(journal: Journal, run: str, task: str | None) -> None:
                     if (trial.arm, trial.seed) == (found.arm, found.seed)
                 ],
                 "usage": asdict(found.usage),
+                **({"held_out_burned": True} if found.task in burned else {}),
             }
         )
 
@@ -126,6 +128,8 @@ async def _show_task(console: Console, journal: Journal, run: str, task: TaskSum
     async for summary, outcome in journal.outcomes(run, task=task.task):
         if (summary.arm, summary.seed) == (task.arm, task.seed):
             _print_end(console, outcome)
+            if task.task in await burned_tasks(journal, run):
+                _say(console, "  its held-out checks are burned: only fresh ones can accept it", "yellow")
 
 
 def _print_trial(console: Console, row: TrialRow, before: TrialRow | None) -> None:

@@ -104,6 +104,7 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         ended=row.ended,
         command=tuple(json.loads(row.command)),
         tasks=connection.execute(select(func.count()).where(tasks.run == run, tasks.arm != SHARED)).scalar_one(),
+        not_begun=_not_begun(connection, row),
         statuses={row.status: row.number for row in statuses},
         trials=connection.execute(select(func.count()).where(trials.run == run)).scalar_one(),
         usage=usage_of(connection, run),
@@ -111,6 +112,15 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         holder=str(holder) if at_work else None,
         version=row.version,
     )
+
+
+def _not_begun(connection: Connection, row: Row[tuple[object, ...]]) -> int:
+    if row.finished or row.fork is not None or json.loads(row.settings).get("pilot"):
+        return 0
+    prints, tasks = tables.fingerprints.c, tables.tasks.c
+    planned = select(func.count()).where(prints.run == row.run, prints.name.like("task:%"))
+    begun = select(func.count(tasks.task.distinct())).where(tasks.run == row.run, tasks.arm != SHARED)
+    return max(0, connection.execute(planned).scalar_one() - connection.execute(begun).scalar_one())
 
 
 def _sums() -> tuple[object, ...]:

@@ -45,6 +45,8 @@ class RunSummary:
     command: tuple[str, ...]
     tasks: int
     """Tasks x arms x seeds that were begun."""
+    not_begun: int
+    """Tasks that the run was started with and has not come to; 0 where it takes only some of them, as a fork does."""
     statuses: Mapping[str, int]
     """How many came to which status."""
     trials: int
