@@ -178,10 +178,22 @@ def test_no_name_becomes_markup() -> None:
 def test_no_name_becomes_markup_in_markdown() -> None:
     text = markdown(*hostile())
     assert not re.search(r"(?<!\\)<(?!/?details>|/?summary>)", text)
-    assert "](http" not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+    assert "http://" not in text
     assert "@g" not in text
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {len(re.findall(r"\|", rows[0]))}
+
+
+def test_a_command_stays_in_its_block() -> None:
+    async def main() -> Gathered:
+        async with open_journal(":memory:") as journal:
+            name = await keep(journal, {"retry": "+-"}, command=("afterword", "```", "<img src=x>"))
+            return await gather(journal, [name])
+
+    gathered = anyio.run(main)
+    text = markdown(gathered, compare(gathered.results))
+    assert "\n````\nafterword '```' '<img src=x>'\n" in text
 
 
 @pytest.mark.parametrize("text", ["a\nb", "# head", "a\x00b", "www.e.f", "https://e.f"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from afterword.core.bounds import fence
 from afterword.experiments.comparison import Comparison
 from afterword.experiments.report import sections
 from afterword.experiments.report.arm_table import arm_table
@@ -43,11 +44,6 @@ def markdown(gathered: Gathered, comparison: Comparison) -> str:
     for run in (sections.provenance(facts, gathered) for facts in gathered.runs):
         lines += [f"- run {escaped(run.run)}"]
         lines += [f"  - {escaped(name)}: {escaped(value)}" for name, value in run.facts]
-        lines += ["", *_block(run.again), ""]
+        lines += ["", fence("\n".join(run.again)), ""]
     lines += ["</details>", ""]
     return "\n".join(lines)
-
-
-def _block(commands: tuple[str, ...]) -> list[str]:
-    """An indented block, which nothing inside can close."""
-    return [f"      {' '.join(command.split())}" for command in commands]
