@@ -208,3 +208,47 @@ def test_the_example_can_be_run_as_it_is(tmp_path: Path, afterword: Command) -> 
     ran = afterword("experiment", file, "--dry-run")
     assert ran.code == 0
     assert ran.out.startswith("1 task x 4 arms x 3 seeds; allowance of each: 4 trials, 20,000 tokens")
+
+
+def test_repairs_of_own_tests_are_switches_of_an_arm(tmp_path: Path, afterword: Command) -> None:
+    switches = "consensus = 3, mutation_check = true, test_review = true"
+    arms = f'["reflexion", {{arm = "reflexion", name = "repaired", {switches}}}]'
+    file = write_experiment(tmp_path, arms=arms, more="own_tests = true\nlimit = 1")
+    written = "assert double(0) == 0\nassert double(1) == 2\nassert double(3) == 7\n"
+    lesson = "My trial failed `own:3`, which expects 7 where I gave less. I will multiply by 2.\nDISPUTE: own:3"
+    rows = [json.loads(line) for line in (tmp_path / "replies.jsonl").read_text().splitlines()]
+    rows = [{**one, "text": lesson} if one["role"] == "reflector" else one for one in rows]
+    rows += [{"role": "test_writer", "text": f"```python\n{written}```\n\nVERDICT: WRONG"} for _ in range(6)]
+    write_lines(tmp_path / "replies.jsonl", *({"task": "double", **one} for one in rows))
+    told = told_by(afterword("experiment", file, "--json"))
+    plain, repaired = told["double", "reflexion", 1], told["double", "repaired", 1]
+    assert (plain["status"], plain["stop_reason"]) == ("gave_up", "repeated_reflection")
+    assert (repaired["status"], repaired["best_trial"]) == ("accepted", 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("consensus = 3", "consensus is about tests that a model writes, and the task has its own; set own_tests too"),
+        ("own_tests = true\nconsensus = 4", "consensus takes an odd number of suites from 3, found 4"),
+        ('without = ["hope"]', "a lesson can be without first_person, diagnosis, prescription, examples"),
+    ],
+)
+def test_switches_that_cannot_be_are_refused_before_anything_is_asked(
+    tmp_path: Path, afterword: Command, more: str, complaint: str
+) -> None:
+    ran = afterword("experiment", write_experiment(tmp_path, more=more))
+    assert (ran.code, complaint in ran.complaint) == (2, True), ran.err
+
+
+def test_an_experiment_is_neither_forked_nor_continued_nor_tried_again(tmp_path: Path, afterword: Command) -> None:
+    journal = ("--journal", tmp_path / "runs.sqlite")
+    assert afterword("experiment", write_experiment(tmp_path, arms='["reflexion"]', more="limit = 1")).code == 0
+    run = str(json.loads(afterword("runs", *journal, "--json").out)["run"])
+    for command in (
+        ("fork", run, "--at", "double:1"),
+        ("continue", run, "double", "--reveal-held-out"),
+        ("audit", run, "--causal"),
+    ):
+        ran = afterword(*command, *journal)
+        assert (ran.code, "of `afterword run`" in ran.err) == (2, True), ran.err

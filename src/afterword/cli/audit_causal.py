@@ -71,6 +71,8 @@ async def make_trials_again(run: PastRun, choice: CausalChoice, console: Console
     async with JournalChoice(run.journal, secrets=choice.changes.secrets).opened(create=False) as journal:
         spec = await journal.spec(run.name)
         plan = choice.changes.made(plan_of(spec.settings))
+        if plan.is_experiment:
+            raise InputError("each arm of an experiment has settings of its own; take a run of `afterword run`")
         plan = replace(plan, settings=replace(plan.settings, ask=False))
         try:
             folder = contextlib.chdir(plan.folder)

@@ -78,6 +78,7 @@ def _tasks(source: str, data: Path | None) -> Iterator[ProgrammingTask]:
 
 def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
     own = _has_own_tests(task, settings)
+    _repairs(settings)  # refuses numbers that cannot be
     by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
     visible, held_out = told_judges(task)
     if task.rubric is not None:
