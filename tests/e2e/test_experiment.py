@@ -243,7 +243,7 @@ def test_switches_that_cannot_be_are_refused_before_anything_is_asked(
 
 def test_an_experiment_is_neither_forked_nor_continued_nor_tried_again(tmp_path: Path, afterword: Command) -> None:
     journal = ("--journal", tmp_path / "runs.sqlite")
-    assert afterword("experiment", write_experiment(tmp_path, arms='["reflexion"]', more="limit = 1")).code == 0
+    assert afterword("experiment", write_experiment(tmp_path, arms='["reflexion"]')).code == 0
     run = str(json.loads(afterword("runs", *journal, "--json").out)["run"])
     for command in (
         ("fork", run, "--at", "double:1"),
