@@ -163,6 +163,9 @@ def test_continue_reveals_the_failure_burns_the_checks_and_accepts_nothing(tmp_p
     assert {line["held_out_burned"] for line in table} == {"True"}
     assert json.loads(afterword("export", run).out.splitlines()[-1])["held_out_burned"] is True
     assert afterword("export", run, "--format", "sft").out == ""
+    compared = " ".join(afterword("compare", run).out.split())
+    assert "solved 0 % of 1 task" in compared
+    assert "it counts as rejected, whatever passed since" in compared
 
 
 def test_only_a_rejected_task_is_continued(tmp_path: Path, afterword: Command) -> None:

@@ -11,8 +11,6 @@ from afterword.core.effects import Effects
 from afterword.core.protocols import EvaluateContext, Evaluator, Preparable, ReflectContext, Reflector
 from afterword.core.records import CheckResult, Feedback, Reflection, Task
 
-BURNED = "burned"
-"""The kind of a journal's note that says of a task: its held-out checks were revealed after this trial."""
 PREFIX = "held_out:"
 REVEALED = "It passed the visible checks and failed held-out ones, which are shown now:"
 

@@ -67,7 +67,7 @@ def run_json(run: RunSummary) -> dict[str, object]:
 
 async def burned_tasks(journal: Journal, run: str) -> frozenset[str]:
     """The tasks whose held-out checks were shown to the agent: those can accept nothing any more."""
-    from afterword.cli.departures import BURNED
+    from afterword.experiments.results import BURNED
 
     return frozenset(note.task for note in await journal.notes(run) if note.kind == BURNED)
 

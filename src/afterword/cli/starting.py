@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afterword.cli.departures import BURNED, Departure
+from afterword.cli.departures import Departure
 from afterword.cli.families import family_named
 from afterword.cli.plan import Plan, plan_of
 from afterword.cli.session import Items, Kept, Start
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
 from afterword.errors import InputError, RunChanged
+from afterword.experiments.results import BURNED
 from afterword.models.opening import split_name
 
 if TYPE_CHECKING:

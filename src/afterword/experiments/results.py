@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 
 from afterword.core.records import Outcome, Status, StopReason, Usage
 
+BURNED = "burned"
+"""The kind of a journal's note that says of a task: its held-out checks were revealed after this trial."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:

@@ -14,7 +14,7 @@ from afterword.core.records import Outcome
 from afterword.errors import InputError
 from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, summarise
 from afterword.experiments.report.wording import counted, name_of
-from afterword.experiments.results import Result, result_of
+from afterword.experiments.results import BURNED, Result, result_of
 from afterword.journal import Journal, ModelUse, RunSpec, RunSummary, TaskSummary
 
 _CHOICE = frozenset(
@@ -58,6 +58,15 @@ class _Read:
     facts: RunFacts
     results: list[Result] = field(default_factory=list)
     lessons: dict[str, list[AuditedLesson]] = field(default_factory=lambda: defaultdict(list))
+    burned: int = 0
+
+    def take_back(self, tasks: set[str]) -> None:
+        """What those tasks came to after their held-out checks were revealed: a rejection stands."""
+        self.burned = len(tasks)
+        self.results = [
+            replace(row, status="rejected", accepted=False) if row.task in tasks and not row.faulted else row
+            for row in self.results
+        ]
 
     def take(self, task: TaskSummary, outcome: Outcome) -> None:
         arm = name_of(task.arm)
@@ -80,7 +89,7 @@ async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
     if not any(read.results for read in reads):
         names_told = ", ".join(seen)
         raise InputError(f"no task of {names_told} is finished, so there is nothing to count; afterword resume goes on")
-    caveats = [sentence for read in reads for sentence in _unfinished(read)]
+    caveats = [sentence for read in reads for sentence in (*_unfinished(read), *_burned(read))]
     _set_apart(reads)
     caveats += _tell_tasks_apart(reads)
     lessons: dict[str, list[AuditedLesson]] = defaultdict(list)
@@ -102,7 +111,16 @@ async def _read(journal: Journal, name: str) -> _Read:
     read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished))
     async for task, outcome in journal.outcomes(summary.id):
         read.take(task, outcome)
+    read.take_back({note.task for note in await journal.notes(summary.id) if note.kind == BURNED})
     return read
+
+
+def _burned(read: _Read) -> Iterable[str]:
+    if read.burned:
+        yield (
+            f"The held-out checks of {counted(read.burned, 'task')} of the run {read.facts.summary.id} were shown to "
+            "the agent after a rejection: it counts as rejected, whatever passed since."
+        )
 
 
 def _unfinished(read: _Read) -> Iterable[str]:
