@@ -17,7 +17,7 @@ from afterword.experiments.statistics import CONFIDENCE, Estimate, tango, wilson
 
 try:
     import numpy as np
-    from scipy import stats
+    from scipy import special  # scipy.stats would take five times as long to load
 except ImportError as missing:
     raise MissingExtra("analysis", missing.name or "scipy") from None
 
@@ -50,7 +50,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """
     if only_first + only_second == 0:
         return 1.0
-    return float(stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
+    pairs = only_first + only_second
+    return min(1.0, 2 * float(special.bdtr(min(only_first, only_second), pairs, 0.5)))
 
 
 def mean_by_task(scores: Mapping[str, Sequence[float]], *, seed: int = 0, confidence: float = CONFIDENCE) -> Estimate:
@@ -132,7 +133,7 @@ def _means(values: Table, span: tuple[float, float], seed: int, confidence: floa
     n, width = values.shape
     if n < 2:
         return [Estimate(None if n == 0 else float(values[0, at]), *span, n) for at in range(width)]
-    spread = math.sqrt(n / (n - 1)) * float(stats.t.ppf((1 + confidence) / 2, n - 1))
+    spread = math.sqrt(n / (n - 1)) * float(special.stdtrit(n - 1, (1 + confidence) / 2))
     tail = NormalDist().cdf(-spread)
     bounds = np.quantile(_resampled(values, seed), (tail, 1 - tail), axis=0)
     estimates = []
