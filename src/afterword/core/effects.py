@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
@@ -87,7 +87,8 @@ def canonical(*parts: object) -> str:
 
 
 def _plain(value: object) -> object:
-    if (names := _field_names(type(value))) is not None:
+    kind: Hashable = type(value)
+    if (names := _field_names(kind)) is not None:
         return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
