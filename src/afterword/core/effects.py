@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
@@ -87,8 +87,7 @@ def canonical(*parts: object) -> str:
 
 
 def _plain(value: object) -> object:
-    kind: Hashable = type(value)
-    if (names := _field_names(kind)) is not None:
+    if (names := _field_names(type(value))) is not None:
         return {name: getattr(value, name) for name in names}
     if isinstance(value, Mapping):
         return dict(value)
@@ -97,10 +96,12 @@ def _plain(value: object) -> object:
     raise TypeError(f"a fingerprint takes plain data and records, found {type(value).__name__}")
 
 
-@cache
-def _field_names(kind: type) -> tuple[str, ...] | None:
-    """Of a record; asked for each of them in every request, and slow to find out."""
+def _names_of_fields(kind: type) -> tuple[str, ...] | None:
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+_field_names: Callable[[type], tuple[str, ...] | None] = cache(_names_of_fields)
+"""Of a record; asked for each of them in every request, and slow to find out."""
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, default=_plain, ensure_ascii=True, separators=(",", ":"))
