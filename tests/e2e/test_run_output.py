@@ -195,8 +195,9 @@ def test_hostile_names_in_errors_do_not_reach_the_screen(tmp_path: Path, afterwo
 
 
 def test_crashed_evaluator_is_faulted(tmp_path: Path, afterword: Command) -> None:
-    """A test that kills the judge whenever a program gets so far: there is no verdict, and none is invented."""
-    crash = "    if double(3) == 6:\n        import os, signal\n        os.kill(os.getppid(), signal.SIGKILL)\n"
+    """A test that kills judge and runner whenever a program gets so far: there is no verdict, and none is invented."""
+    kill = "        os.kill(os.getppid(), signal.SIGKILL)\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+    crash = f"    if double(3) == 6:\n        import os, signal\n{kill}"
     tests = f"from solution import double\n\n\ndef test_a():\n{crash}    assert double(3) == 6\n"
     task = write_task(tmp_path / "task", visible=tests)
     ran = afterword("run", task, "--model", write_replies(tmp_path / "a.jsonl", RIGHT), "--json")

@@ -131,7 +131,7 @@ def test_scripted_run_loads_no_sdk(tmp_path: Path) -> None:
         f"print('loaded:', [name for name in {heavy!r} if name in sys.modules], code)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code, "run", str(task), "--model", name],
+        [sys.executable, "-c", code, "run", str(task), "--model", name, "--no-journal"],
         capture_output=True,
         encoding="utf-8",
         check=True,

@@ -203,6 +203,7 @@ def test_a_program_whose_files_take_all_memory_dies_before_its_zygote() -> None:
         limits = Limits(wall_s=20, memory_mb=128)
         async with jail("namespaces") as sandbox:
             await submit(sandbox, "")
+            await anyio.sleep(1)  # the cell of that program bears the zygote's name until it has ended
             before = zygotes()
             for _ in range(3):
                 await submit(sandbox, SMALL_AND_FULL, limits)  # a lost zygote would be a fault

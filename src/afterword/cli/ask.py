@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -75,9 +76,19 @@ def read_line(prompt: str, initial: str) -> str:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C raises at once: the event loop's own handler leaves that to the loop, which stands still here."""
+    """Ctrl-C ends the question at once; a run that asks is then cancelled by its event loop, which stood still here.
+
+    Raised through the loop instead, it would leave threads behind that the process waits for.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, before)
+        if before is signal.default_int_handler:
+            raise
+        sys.stderr.write("\n")
+        signal.raise_signal(signal.SIGINT)
+        raise asyncio.CancelledError from None
     finally:
         signal.signal(signal.SIGINT, before)

@@ -46,7 +46,9 @@ def experiment(
     fsync: options.Fsync = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Compare arms on tasks: which way to spend the same allowance solves most.
+    """Compare arms on the same tasks.
+
+    Which way to spend the same allowance solves most?
 
     FILE says which tasks, arms, models, seeds and allowance. What it can cost is told before anything is spent, and
     `afterword resume` goes on with one that was interrupted.

@@ -78,7 +78,7 @@ def pilot(
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Find out on your own tasks whether lessons pay, within a budget.
+    """Find out whether lessons pay on your tasks.
 
     Tasks are drawn at random, and each is worked on by a single attempt, by retrying and by reflexion, under the same
     allowance, until the answer is clear or the budget is gone. `afterword resume` goes on with a pilot.

@@ -116,10 +116,17 @@ def _refuse_no_folder(path: Path) -> None:
     raise InputError("there is no such task folder; make one with: afterword new FOLDER", file=path)
 
 
+def _files(path: Path) -> list[Path]:
+    try:
+        return sorted(path.iterdir())
+    except OSError as error:
+        raise InputError(f"the folder cannot be listed: {error.strerror}; make it readable", file=path) from None
+
+
 def _refuse_misnamed(path: Path) -> None:
     """A file of checks under a slightly wrong name would be left out without a word."""
     known = (*_VISIBLE, *_HELD_OUT)
-    for file in sorted(path.iterdir()):
+    for file in _files(path):
         if file.suffix in (".py", ".jsonl", ".json") and file.name not in known:
             close = difflib.get_close_matches(file.name.lower(), known, n=1, cutoff=0.85)
             if close and not (path / close[0]).exists():
@@ -128,7 +135,7 @@ def _refuse_misnamed(path: Path) -> None:
 
 def _refuse_unread(path: Path) -> None:
     """Where a model would write the visible checks, a file of checks that nobody reads is a mistake."""
-    for file in sorted(path.iterdir()):
+    for file in _files(path):
         if file.name not in _HELD_OUT and re.search(r"test|case|check", file.stem, re.IGNORECASE):
             for name in _VISIBLE:
                 if file.suffix == Path(name).suffix:
