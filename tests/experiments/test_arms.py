@@ -12,11 +12,11 @@ import pytest
 from afterword import ActContext, Allowance, Feedback, Outcome, ReflectContext, Reflexion, Task, Trajectory
 from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import EffectKey, EvaluateContext
-from afterword.core.records import Usage
+from afterword.core.records import Strategy, Usage
 from afterword.errors import InputError
 from afterword.experiments.arm_parts import FAILED, NO_LESSON, UNKNOWN, Blind, Unspoken, majority_of
 from afterword.experiments.arms import ARMS, Arm, arm_named
-from afterword.experiments.sharing import SHARED, SharedFirstTrial
+from afterword.experiments.sharing import SHARED, SharedCalls
 from tests.core.doubles import ListModel
 
 T = TypeVar("T")
@@ -194,7 +194,7 @@ class Keeping:
 
 def run_arms(names: Sequence[str], said: Sequence[str], *, at_once: bool) -> tuple[list[Outcome], Keeping, ListModel]:
     kept, model = Keeping(), ListModel(list(said))
-    recorder = SharedFirstTrial(kept)
+    recorder = SharedCalls(kept, [name for name in names if arm_named(name).strategy is Strategy.RETRY])
     outcomes: dict[str, Outcome] = {}
 
     async def one(name: str) -> None:
@@ -225,9 +225,19 @@ def test_arms_share_the_first_attempt_and_nothing_after_it(at_once: bool) -> Non
     assert {outcome.usage["actor"].calls for outcome in outcomes} == {2}  # each is charged in full
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_arms_that_tell_nothing_of_earlier_trials_share_the_later_ones(at_once: bool) -> None:
+    outcomes, kept, model = run_arms(["retry", "best_of_n", "reflexion"], ["wrong", "right", "right"], at_once=at_once)
+    assert len(model.requests) == 3
+    replies = [(key.arm, key.trial) for key in kept.keys if key.role.startswith("actor")]
+    assert sorted(replies) == [("reflexion", 2), (SHARED, 1), (SHARED, 2)]
+    assert outcomes[0].trials[1].trajectory.output == outcomes[1].trials[1].trajectory.output
+    assert {outcome.usage["actor"].calls for outcome in outcomes} == {2}
+
+
 def test_another_first_question_is_not_shared() -> None:
     kept = Keeping()
-    recorder = SharedFirstTrial(kept)
+    recorder = SharedCalls(kept)
 
     async def main() -> list[str]:
         async def said(text: str) -> Reply:
@@ -244,7 +254,7 @@ def test_another_first_question_is_not_shared() -> None:
 
 
 def test_what_is_held_is_dropped() -> None:
-    recorder = SharedFirstTrial(Keeping())
+    recorder = SharedCalls(Keeping())
 
     async def main() -> int:
         async def said() -> Reply:

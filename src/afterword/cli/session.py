@@ -27,7 +27,7 @@ from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import EffectKey, EventSink, Recorder
-from afterword.core.records import Outcome, StopReason, Usage
+from afterword.core.records import Outcome, StopReason, Strategy, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault
 from afterword.experiments.limits import RunBudget, is_lasting
@@ -274,7 +274,12 @@ class _Session:
         self._at_work: dict[tuple[str, str, int], ItemBench] = {}
         self._unfinished = 0
         self._lasting, self._given_up = "", False
-        self._record = PairedRecord(start.kept, shares=start.plan.is_experiment, answered=self._answered)
+        self._record = PairedRecord(
+            start.kept,
+            shares=start.plan.is_experiment,
+            untold=[arm.name for arm in start.plan.arms if arm.kind.strategy is Strategy.RETRY],
+            answered=self._answered,
+        )
 
     async def work(self) -> None:
         start, screen = self._start, self._screen

@@ -6,7 +6,7 @@ Apart from `sharing`, which knows one recorder and no jobs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from afterword.core.messages import Reply
 from afterword.core.protocols import EffectKey, EventSink, Recorder
 from afterword.core.records import FaultRecord, Outcome, StopReason
 from afterword.experiments.scheduler import Job, Listener, RunRecord
-from afterword.experiments.sharing import SharedFirstTrial
+from afterword.experiments.sharing import SharedCalls
 
 T = TypeVar("T")
 
@@ -25,16 +25,20 @@ class PairedRecord:
 
     Args:
         record: where all is kept.
-        shares: whether arms are compared, so that they share their first trials.
+        shares: whether arms are compared, so that they share what they ask alike.
+        untold: the names of the arms that tell their actors nothing of earlier trials.
         answered: told where a reply came from the record or from another arm: the job's own model was not asked.
     """
 
-    def __init__(self, record: RunRecord, *, shares: bool, answered: Callable[[EffectKey], None]) -> None:
+    def __init__(
+        self, record: RunRecord, *, shares: bool, untold: Collection[str], answered: Callable[[EffectKey], None]
+    ) -> None:
         self._record = record
         self._shares = shares
+        self._untold = untold
         self._answered = answered
         self._recorder: Recorder | None = None
-        self._sharing: SharedFirstTrial | None = None
+        self._sharing: SharedCalls | None = None
 
     @property
     def recorder(self) -> Recorder:
@@ -42,7 +46,7 @@ class PairedRecord:
         if self._recorder is None:
             inner = self._record.recorder
             if self._shares:
-                inner = self._sharing = SharedFirstTrial(inner)
+                inner = self._sharing = SharedCalls(inner, self._untold)
             self._recorder = _Telling(inner, self._answered)
         return self._recorder
 

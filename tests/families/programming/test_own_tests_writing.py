@@ -69,7 +69,7 @@ async def requests(*replies: str, seed: int = 0, settings: TestWriting | None = 
 
 async def test_writer_is_asked_as_in_the_paper() -> None:
     (request,) = await requests(REPLY)
-    assert (request.temperature, request.max_tokens) == (0.2, 1024)
+    assert (request.temperature, request.max_tokens) == (0.2, 512)
     prompt = request.messages[-1].content
     assert "Add the numbers." in prompt
     assert "def f(x):" in prompt

@@ -33,7 +33,8 @@ class TestWriting:
 
     temperature: float | None = 0.2
     """The paper's logs use 0.2; None leaves it out, for models that refuse it."""
-    max_tokens: int = 1024
+    max_tokens: int = 512
+    """Eight tests of two lines need some 350; a weak model repeats its last test as long as it may."""
     most: int = 6
     """The paper keeps at most 6."""
 
