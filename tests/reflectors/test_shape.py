@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,6 @@ from afterword.reflectors.shape import (
     Material,
     Problem,
     check_shape,
-    claims_success,
     count_tokens,
     find_evidence,
     holds_code,
@@ -213,32 +214,14 @@ def test_restated_task() -> None:
     assert not restates_task(GOOD, MATERIAL)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "All tests pass.",
-        "I see that test_hours is fine, all the checks passed.",
-        "Every test has passed now.",
-        "My program is correct.",
-        "The solution was right and the tests are not.",
-    ],
-)
-def test_claim_of_success_is_found(text: str) -> None:
-    assert claims_success(text.replace("I see that test_hours is fine, all", "Fine, all"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        GOOD,
-        "I will raise so that all tests pass.",
-        "I will not stop until all the tests pass.",
-        "Not all tests passed.",
-        "I will see if every check passes.",
-    ],
-)
-def test_intention_is_no_claim(text: str) -> None:
-    assert not claims_success(text)
+def test_a_long_passage_of_a_worked_example_is_found() -> None:
+    example = "I took the country of the building for that of its architect, and the question asks where he was born."
+    material = replace(MATERIAL, examples=(example,))
+    copied = "In test_hours I took the country of the building for that of its architect. I will sum."
+    assert check_shape(copied, material) == (Problem.FROM_EXAMPLE,)
+    assert check_shape(copied, MATERIAL) == ()
+    own = "In test_hours I took the country of the text for that of its unit. I will sum."
+    assert check_shape(own, material) == ()
 
 
 def test_output_that_calls_itself_a_lesson_is_not_followed() -> None:

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from afterword.reflectors.claims import claims_success
+
 MAX_SENTENCES = 4
 MAX_TOKENS = 200
 
@@ -27,6 +29,7 @@ class Problem(StrEnum):
     NO_CHANGE = "no_change"
     GENERIC = "generic"
     RESTATES_TASK = "restates_task"
+    FROM_EXAMPLE = "from_example"
     FALSE_CLAIM = "false_claim"
     UNKNOWN_LESSON = "unknown_lesson"
     UNKNOWN_CHECK = "unknown_check"
@@ -45,6 +48,7 @@ EXPLANATIONS = {
     Problem.NO_CHANGE: 'It names no change: say what "I will" do differently.',
     Problem.GENERIC: "It fits any task: name the exact condition, value or step to change.",
     Problem.RESTATES_TASK: "It restates the task.",
+    Problem.FROM_EXAMPLE: "It repeats words of the worked examples, which are of other tasks: speak of this trial.",
     Problem.FALSE_CLAIM: "It claims a success that the report does not show.",
     Problem.UNKNOWN_LESSON: "RETRACT names no lesson that you had before you.",
     Problem.UNKNOWN_CHECK: "DISPUTE names no check that failed.",
@@ -67,6 +71,8 @@ class Material:
     """Names that prove nothing when quoted, such as the function that the task asks for."""
     actions: tuple[str, ...] = ()
     """What was done, where a lesson has to find the action that was wrong."""
+    examples: tuple[str, ...] = ()
+    """The worked examples of lessons that stood in the prompt."""
 
 
 _SPAN = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|(?<!\w)'([^'\n]{1,400})'(?!\w)")
@@ -92,17 +98,6 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 _SPECIFIC = re.compile(r"`[^`]+`|\"[^\"]+\"|“[^”]+”|(?<!\w)'[^']+'(?!\w)|\d|\b\w+_\w+\b|\w\(|[<>=+*%]")
-_SUCCESS = re.compile(
-    r"\b(?:all|every)(?: of)?(?: the| my)?(?: \w+)? (?:tests?|checks?|assertions?)"
-    r"(?: cases?)?(?: now)?(?: have| has| are)? (?:pass|passes|passed|passing|succeed|succeeded)\b"
-    r"|\b(?:my|the) (?:program|function|code|solution|answer|attempt)"
-    r" (?:is|was)(?: now)? (?:correct|right|successful)\b"
-    r"|\b(\d+) ?(?:of|out of|/) ?\1(?: of the)? (?:tests?|checks?|assertions?)(?: have| are)? pass",
-    re.IGNORECASE,
-)
-_INTENTION = re.compile(
-    r"\b(?:so that|until|make|makes|ensure|when|once|if|to|will|should|not|before|that)\b[^.;]*\Z", re.IGNORECASE
-)
 _ERROR_NAME = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Interrupt|Iteration|Exit|Warning)\b")
 _TOKEN = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\([^()\n]{0,120}\)|(?<![\w.])-?\d[\d_,]*(?:\.\d+)?(?![\w])")
 _WORDS = re.compile(r"\w+")
@@ -125,6 +120,7 @@ def check_shape(text: str, material: Material, *, cut: bool = False) -> tuple[Pr
         Problem.NO_CHANGE: not names_change(text),
         Problem.GENERIC: is_generic(text),
         Problem.RESTATES_TASK: restates_task(text, material),
+        Problem.FROM_EXAMPLE: repeats_example(text, material),
         Problem.FALSE_CLAIM: claims_success(text),
         Problem.NO_ACTION: bool(material.actions) and not names_action(text, material.actions),
         Problem.NO_CONSEQUENCE: bool(material.actions) and not _WOULD.search(text),
@@ -215,16 +211,14 @@ def restates_task(text: str, material: Material) -> bool:
     return bool(longest_common_run(text, material.instructions, at_least=_RESTATED_RUN))
 
 
+def repeats_example(text: str, material: Material) -> bool:
+    """Whether a lesson copies a long passage of a worked example, as weak models do: it speaks of another task."""
+    return any(longest_common_run(text, example, at_least=_RESTATED_RUN) for example in material.examples)
+
+
 def without_claims(text: str) -> str:
     """A lesson without the sentences that claim a success; the next trial would believe them."""
     return " ".join(sentence for sentence in sentences(text) if not claims_success(sentence))
-
-
-def claims_success(text: str) -> bool:
-    """Whether a lesson of a failed trial states that it passed, and not that it is meant to."""
-    return any(
-        not _INTENTION.search(text[max(0, match.start() - 80) : match.start()]) for match in _SUCCESS.finditer(text)
-    )
 
 
 def longest_common_run(text: str, source: str, *, at_least: int) -> str:

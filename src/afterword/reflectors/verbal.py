@@ -228,4 +228,5 @@ def material_of(context: ReflectContext, domain: Domain) -> Material:
         check_ids=(*feedback.failed_ids, *passed),
         common_names=domain.common_names(context),
         actions=actions,
+        examples=tuple(text for example in domain.examples for text in (example.lesson, *example.without.values())),
     )
