@@ -19,6 +19,7 @@ from pathlib import Path
 # Whoever started the tests may have had hang-ups ignored, as nohup does; a command in a terminal does not.
 _START = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from afterword.cli.main import main; main()"
 COMMAND = (sys.executable, "-c", _START)
+_DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
 PATIENCE_S = 100.0
 """How long to wait for what should take a second; a busy machine takes longer."""
 
@@ -63,11 +64,16 @@ def eventually(condition: Callable[[], bool]) -> bool:
 
 @contextmanager
 def started(
-    arguments: Sequence[str | Path], *, stdin: int | None = subprocess.DEVNULL, stderr: int | None = subprocess.PIPE
+    arguments: Sequence[str | Path],
+    *,
+    stdin: int | None = subprocess.DEVNULL,
+    stderr: int | None = subprocess.PIPE,
+    deaf: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command in a session of its own; what is left of it is ended."""
+    """A command in a session of its own; what is left of it is ended. A deaf one has Ctrl-C ignored, as by `&`."""
+    command = [*COMMAND[:-1], _DEAF * deaf + COMMAND[-1]]
     process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)],
+        [*command, *map(str, arguments)],
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -114,6 +114,25 @@ def test_whatever_ends_the_command_its_children_end_too(tmp_path: Path, how: sig
     assert eventually(lambda: not alive(below)), alive(below)
 
 
+@pytest.mark.parametrize("deaf", [False, True], ids=["in front", "behind"])
+def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path: Path, deaf: bool) -> None:
+    with started([*endless_run(tmp_path), "--journal", tmp_path / "journal.sqlite"], deaf=deaf) as command:
+        shown = read_until(command, b"trial 1")
+        assert eventually(lambda: len(descendants(command.pid)) >= 3)
+        below = descendants(command.pid)
+        if deaf:
+            command.send_signal(signal.SIGINT)
+            with pytest.raises(subprocess.TimeoutExpired):
+                command.wait(1.0)
+        command.send_signal(signal.SIGTERM)
+        out, err = command.communicate(timeout=PATIENCE_S)
+    assert command.returncode == 130
+    run = shown.decode().partition("run   ")[2].partition(",")[0]
+    assert f"given up after 1 call, 201 + 42 tokens, $0; go on with: afterword resume {run}" in out.decode()
+    assert err == b"afterword: interrupted\n"
+    assert eventually(lambda: not alive(below))
+
+
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_reader_that_leaves_gets_no_traceback(tmp_path: Path, options: list[str]) -> None:
     task = write_task(tmp_path / "task")

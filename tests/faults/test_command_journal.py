@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from tests.e2e.conftest import Command
 from tests.e2e.processes import PATIENCE_S, descendants, eventually, started
 from tests.e2e.tasks import LESSON_1, RIGHT, SAME, fenced, write_replies, write_task
 from tests.models.server import Http, Served, completion, provider
+from tests.postgres import Postgres
 
 pytestmark = pytest.mark.timeout(600)
 SLOW = "import time\n\n\ndef double(n):\n    time.sleep(0.4)\n    return n + n\n"
@@ -33,11 +35,65 @@ def in_turn(served: Served) -> Http:
 
 
 @contextmanager
-def running(folder: Path, served: Served, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def running(folder: Path, served: Served, journal: str = "") -> Iterator[subprocess.Popen[bytes]]:
     task = write_task(folder / "task")
-    where = ["--model", "openai:m", "--base-url", served.url, "--journal", str(folder / "journal.sqlite")]
-    with started(["run", task, *where, *options]) as command:
+    where = ["--model", "openai:m", "--base-url", served.url, "--journal", journal or str(folder / "journal.sqlite")]
+    with started(["run", task, *where]) as command:
         yield command
+
+
+def read_line(command: subprocess.Popen[bytes]) -> str:
+    """The next line on stderr."""
+    assert command.stderr is not None
+    return command.stderr.readline().decode()
+
+
+def test_server_that_is_gone_is_told_at_once_and_again_when_it_is_back(tmp_path: Path, postgres: Postgres) -> None:
+    where = postgres.database()
+    with provider(plan=in_turn) as served, running(tmp_path, served, where) as command:
+        assert eventually(lambda: len(served.bodies) == 2)
+        postgres.stop()
+        try:
+            gone = read_line(command)
+        finally:
+            postgres.start()
+        assert "waited for up to 120 s, and nothing that was paid for is lost" in gone
+        assert postgres.password not in gone
+        assert "takes writes again" in read_line(command)
+        _, rest = command.communicate(timeout=PATIENCE_S)
+    assert (command.returncode, rest) == (0, b"")
+    assert len(served.bodies) == len(_REPLIES)
+
+
+def test_ctrl_c_while_the_server_is_gone_ends_the_run_soon(tmp_path: Path, postgres: Postgres) -> None:
+    where = postgres.database()
+    with provider(plan=in_turn) as served, running(tmp_path, served, where) as command:
+        assert eventually(lambda: len(served.bodies) == 2)
+        postgres.stop()
+        try:
+            assert "is waited for" in read_line(command)
+            command.send_signal(signal.SIGINT)
+            out, err = command.communicate(timeout=PATIENCE_S)
+        finally:
+            postgres.start()
+    assert command.returncode == 130
+    assert b"go on with: afterword resume" in out
+    assert err == b"afterword: interrupted\n"
+
+
+def test_lock_of_another_process_is_told(tmp_path: Path) -> None:
+    with provider(plan=in_turn) as served, running(tmp_path, served) as command:
+        assert eventually(lambda: len(served.bodies) == 2)
+        other = sqlite3.connect(tmp_path / "journal.sqlite", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        held = read_line(command)
+        other.execute("ROLLBACK")
+        other.close()
+        assert "another process" in held
+        assert "waited for up to 30 s" in held
+        assert "takes writes again" in read_line(command)
+        command.communicate(timeout=PATIENCE_S)
+    assert command.returncode == 0
 
 
 def test_full_disk_is_told_in_one_line_and_the_run_is_resumed(tmp_path: Path, afterword: Command) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import gc
 import io
 import os
+import signal
 import sys
 import traceback
-from typing import Annotated, Never
+from types import FrameType
+from typing import Annotated, Never, Protocol, runtime_checkable
 
 import typer
 
@@ -103,8 +105,25 @@ def main(arguments: list[str] | None = None) -> Never:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # ✓ and a program's text must not fail in an old locale
+    _end_as_by_ctrl_c()
     gc.set_threshold(20_000, 20, 50)  # records come and go without cycles: to look for those took a seventh of the time
     sys.exit(exit_code_of(arguments))
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Has SIGTERM end a command as orderly as Ctrl-C does, also where a script's `&` has Ctrl-C ignored."""
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # goes on being ignored, with a handler to call
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
+
+
+def _as_ctrl_c(_: int, frame: FrameType | None) -> None:
+    handler = signal.getsignal(signal.SIGINT)  # the event loop's own while there is one
+    if callable(handler):
+        handler(signal.SIGINT, frame)
 
 
 def exit_code_of(arguments: list[str] | None = None) -> int:
@@ -115,7 +134,7 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
         except BaseExceptionGroup as group:
             raise first_of_group(group) from None
     except typer.TyperException as error:
-        return _fail(error.format_message(), BAD_INPUT)
+        return _refuse(error)
     except InputError as error:
         return _fail(str(error), BAD_INPUT)
     except AfterwordError as error:
@@ -133,6 +152,28 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
     if code == INTERRUPTED:  # typer has caught it
         return _fail("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+@runtime_checkable
+class _Misused(Protocol):
+    """The command that bad usage was of; typer's own class for it is not public."""
+
+    @property
+    def command_path(self) -> str: ...
+
+    def get_help(self) -> str: ...
+
+
+def _refuse(error: typer.TyperException) -> int:
+    """Tells of bad usage and where to read on; nothing but the name of a group is answered with its help."""
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    if not isinstance(context, _Misused):
+        return _fail(message, BAD_INPUT)
+    if message == context.get_help():
+        sys.stdout.write(f"{message}\n")
+        return BAD_INPUT
+    return _fail(f"{message.rstrip('.')}; see: {context.command_path} --help", BAD_INPUT)
 
 
 def _fail(message: str, code: int) -> int:

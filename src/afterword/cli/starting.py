@@ -19,6 +19,7 @@ from afterword.cli.departures import Departure
 from afterword.cli.families import family_named
 from afterword.cli.plan import Plan, plan_of
 from afterword.cli.session import Items, Kept, Start
+from afterword.cli.stalls import stalls_told
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
 from afterword.errors import InputError, RunChanged
@@ -53,7 +54,8 @@ class JournalChoice:
         """The journal, open."""
         from afterword.journal import open_journal
 
-        async with open_journal(self.where, fsync=self.fsync, create=create, secrets=self.secrets) as journal:
+        opening = open_journal(self.where, fsync=self.fsync, create=create, secrets=self.secrets)
+        async with opening as journal, stalls_told(journal):
             yield journal
 
 

@@ -6,6 +6,7 @@ from afterword.journal.maintenance import Findings, Sizes, compact_journal
 from afterword.journal.positional import PositionalRecorder, RecordedRow
 from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunSpec, RunSummary, TaskSummary, TrialRow
 from afterword.journal.run import Run
+from afterword.journal.writer import Stall
 
 __all__ = [
     "DEFAULT_NAME",
@@ -21,6 +22,7 @@ __all__ = [
     "RunSpec",
     "RunSummary",
     "Sizes",
+    "Stall",
     "TaskSummary",
     "TrialRow",
     "compact_journal",

@@ -42,6 +42,14 @@ LOCK_WAIT_S = 30.0
 """How long a write waits for another process to let go of the database."""
 _LOG_PAGES = 8000
 """How long SQLite's log may get, in pages of 4 KiB, until it is copied back."""
+_LINK = {
+    "connect_timeout": 10,
+    # A server whose machine is gone says nothing; without these it would be waited for for a quarter of an hour.
+    "tcp_user_timeout": 20_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+}
 _SCHEMA = "afterword"
 _CREATION_LOCK = 0x61667465
 
@@ -87,7 +95,7 @@ class Database:
 
     def fault(self, error: Exception) -> JournalFault:
         """The one line that is said of an error of the database."""
-        return JournalFault(f"the journal {self.where} {_said(error)}; what was recorded is kept: resume the run")
+        return JournalFault(f"the journal {self.where} {said(error)}; what was recorded is kept: resume the run")
 
     def lost(self, error: Exception) -> bool:
         """Whether the connection is gone, so that the same may be tried again on another one."""
@@ -111,7 +119,7 @@ def open_database(where: str | Path | None, *, fsync: bool, create: bool) -> Dat
             _settle(connection, database, create)
     except SQLAlchemyError as error:
         engine.dispose()
-        raise InputError(f"the journal {shown} {_said(error)}; give another --journal") from None
+        raise InputError(f"the journal {shown} {said(error)}; give another --journal") from None
     except BaseException:
         engine.dispose()
         raise
@@ -158,7 +166,7 @@ def _engine(url: URL, fsync: bool) -> Engine:
             import psycopg  # noqa: F401
         except ImportError:
             raise MissingExtra("postgres", "psycopg") from None
-        engine = create_engine(url, pool_size=1, connect_args={"connect_timeout": 10})
+        engine = create_engine(url, pool_size=1, connect_args=_LINK)
         event.listen(engine, "connect", lambda connection, _: _settle_postgres(connection))
         return engine
     engine = create_engine(
@@ -218,10 +226,12 @@ def _settle(connection: Connection, database: Database, create: bool) -> None:
 def _not_up(error: DBAPIError) -> bool:
     """PostgreSQL is starting, stopping or not there."""
     state = getattr(error.orig, "sqlstate", None)
-    return (state is None and type(error.orig).__name__ == "OperationalError") or str(state).startswith(("57P", "08"))
+    silent = type(error.orig).__name__ in ("OperationalError", "ConnectionTimeout")
+    return (state is None and silent) or str(state).startswith(("57P", "08"))
 
 
-def _said(error: Exception) -> str:
+def said(error: Exception) -> str:
+    """What is wrong with the database, to stand behind its name."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     line = " ".join(str(cause).split())[:300]
     if "locked" in line:

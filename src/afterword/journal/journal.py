@@ -32,7 +32,7 @@ from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunS
 from afterword.journal.run import Opened, Run
 from afterword.journal.secrets import Secrets, secrets_of_environment
 from afterword.journal.statements import Statements
-from afterword.journal.writer import Writer
+from afterword.journal.writer import Stall, Writer
 
 
 @asynccontextmanager
@@ -76,6 +76,11 @@ class Journal:
         self._held: set[int] = set()
         self._writer = Writer(database)
         self._writer.start()
+
+    @property
+    def stall(self) -> Stall | None:
+        """What a write is being held up by; None while all goes well."""
+        return self._writer.stall
 
     async def start(self, spec: RunSpec) -> Run:
         """Begins a run."""

@@ -22,13 +22,17 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from afterword.errors import InputError, JournalFault
-from afterword.journal.database import Database
+from afterword.journal.database import LOCK_WAIT_S, Database, said
 from afterword.journal.statements import Row, Statement
 
 T = TypeVar("T")
 
 RECONNECT_S = 120.0
 """How long a server that is gone is waited for."""
+_CLOSING_S = 5.0
+"""How long it is still waited for once the journal is being closed: nobody waits for what is left then."""
+_SLOW_S = 2.0
+"""A transaction that takes longer is a stall, also where the database has said nothing yet."""
 _RIDE_S = 0.25
 """How long a row waits at most for one that it can ride along with."""
 _DRAFT_S = 1.0
@@ -36,6 +40,18 @@ _DRAFT_S = 1.0
 _MOST_AT_A_TIME = 2000
 _MANY = 64
 """So many rows and waiters are not kept for the end of a turn: tasks that go on early spread out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """The database does not take what it is given; nothing goes on unrecorded meanwhile."""
+
+    since_s: float
+    """How long it has lasted."""
+    patience_s: float
+    """How long it is waited for in all."""
+    why: str
+    """What the database has said; empty where it says nothing."""
 
 
 @dataclass(slots=True)
@@ -68,6 +84,10 @@ class Writer:
         self._drafts: dict[Hashable, tuple[float, Statement, Callable[[], Row]]] = {}
         self._fault: str | None = None
         self._closing = False
+        self._closed_at = 0.0
+        self._trying_since: float | None = None
+        self._trouble = ""
+        """What was said when the transaction that is being made could not be made at once."""
         self._waking = False
         self._hurried = False
         self._alone = False
@@ -85,6 +105,15 @@ class Writer:
     def beat(self, every_s: float, beat: Callable[[Connection], None] | None) -> None:
         """Does something every so often, also while there is nothing to write; None ends it."""
         self._beat, self._beat_every_s, self._beaten = beat, every_s, _now()
+
+    @property
+    def stall(self) -> Stall | None:
+        """What is being waited for; None while all goes well. To be asked from any thread."""
+        since, why = self._trying_since, self._trouble
+        lasted_s = 0.0 if since is None else _now() - since
+        if since is None or not (why or lasted_s > _SLOW_S):
+            return None
+        return Stall(lasted_s, RECONNECT_S if self._database.remote else LOCK_WAIT_S, why)
 
     def ride(self, statement: Statement, row: Row) -> None:
         """Has a row written along with the next one, or soon. An error shows with the next write."""
@@ -136,6 +165,7 @@ class Writer:
         """Writes what is left, does one last thing if the database lets it, and ends the thread."""
         with self._lock:
             self._closing = True
+            self._closed_at = _now()
         self._wake.put(None)
         self._thread.join()
         self._beat = None
@@ -231,17 +261,24 @@ class Writer:
         """Makes a transaction; on another connection again, when a server has gone away."""
         if (known := self._known_fault()) is not None:
             return None, known
-        deadline = _now() + RECONNECT_S
+        self._trying_since = _now()
+        try:
+            return self._tried(transaction, self._trying_since)
+        finally:
+            self._trying_since, self._trouble = None, ""
+
+    def _tried(self, transaction: Callable[[], T], since: float) -> tuple[T | None, Exception | None]:
         pause_s = 0.05
         while True:
             try:
                 return transaction(), None
             except (SQLAlchemyError, sqlite3.Error) as error:
                 self._drop_connection()
-                if not self._database.lost(error) or _now() >= deadline:
+                if not self._database.lost(error) or _now() >= self._deadline(since):
                     fault = self._database.fault(error)
                     self._fault = str(fault)
                     return None, fault
+                self._trouble = said(error)
             except JournalFault as fault:
                 self._fault = str(fault)
                 return None, fault
@@ -249,6 +286,10 @@ class Writer:
                 return None, error
             time.sleep(pause_s)
             pause_s = min(2.0, pause_s * 2)
+
+    def _deadline(self, since: float) -> float:
+        patient = since + RECONNECT_S
+        return min(patient, self._closed_at + _CLOSING_S) if self._closing else patient
 
     def _transaction(self, work: Callable[[Connection], T]) -> T:
         connection = self._connected()
