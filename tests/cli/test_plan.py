@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from afterword.cli.families import Settings, family_named
+from afterword.cli.option_groups import without_key
 from afterword.cli.plan import Plan, plan_of, run_fingerprints
 from afterword.cli.roles import ModelChoice
-from afterword.cli.run import without_key
 from afterword.core.budget import Allowance
 from afterword.core.records import Strategy
 from afterword.errors import InputError

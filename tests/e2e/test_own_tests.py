@@ -129,7 +129,7 @@ def test_writer_has_a_model_and_a_temperature_of_its_own(tmp_path: Path, afterwo
     ran = afterword("run", task, "--model", model, *options, "--json")
     assert texts(ran.told) == OTHER_TESTS.split("\n")
     (request,) = recorded_calls(record, "test_writer")
-    assert (request["temperature"], request["max_tokens"]) == (0.9, 1024)
+    assert (request["temperature"], request["max_tokens"]) == (0.9, 512)
 
 
 @pytest.mark.parametrize(("said", "temperature"), [((), 0.2), (("--test-writer-temperature", "none"), None)])
@@ -141,6 +141,56 @@ def test_writer_samples_as_in_the_paper_unless_told(
     afterword("run", task, "--model", script(tmp_path / "a.jsonl", RIGHT), "--record", record, *said, "--json")
     (request,) = recorded_calls(record, "test_writer")
     assert request["temperature"] == temperature
+
+
+def test_consensus_keeps_what_most_suites_state(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task", visible=None)
+    suites = ("assert double(0) == 0\nassert double(3) == 7", TESTS, OTHER_TESTS)
+    ran = afterword(
+        "run", task, "--model", script(tmp_path / "a.jsonl", RIGHT, tests=suites), "--consensus", "3", "--json"
+    )
+    assert (ran.code, texts(ran.told)) == (0, ["assert double(0) == 0"]), ran.err
+
+
+def test_weak_tests_are_added_to_where_mutants_pass_them(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task", visible=None)
+    weak = "assert double(0) == 0"
+    hardly_run = "def double(n):\n    if n:\n        return n * n + n - n * 2 + n\n    return 0\n"
+    for said, asked in (((), 1), (("--mutation-check",), 2)):
+        model = script(tmp_path / "a.jsonl", hardly_run, RIGHT, tests=(weak, OTHER_TESTS))
+        ran = afterword("run", task, "--model", model, *said, "--strategy", "last_attempt", "--json")
+        usage = ran.told["usage"]
+        assert isinstance(usage, dict)
+        assert usage["by_role"]["test_writer"]["calls"] == asked
+        assert ran.told["status"] == ("accepted" if said else "rejected")
+
+
+def test_a_reviewer_sets_a_wrong_test_aside(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task", visible=None)
+    wrong = "assert double(0) == 0\nassert double(3) == 7"
+    disputes = "My trial failed `own:2`, but the instructions ask for 6 there, so it is wrong. I will keep it.\nDISPUTE: own:2"
+    model = script(tmp_path / "a.jsonl", RIGHT, RIGHT, tests=(wrong, "It returns 6.\nVERDICT: wrong"))
+    with (tmp_path / "a.jsonl").open("a") as replies:
+        replies.write(json.dumps({"role": "reflector", "text": disputes}) + "\n")
+    ran = afterword("run", task, "--model", model, "--test-review", "--max-trials", "2", "--json")
+    assert ran.told["status"] == "accepted"
+    assert "own:2" in trials(ran.told)[1]["feedback"]  # shown, and no longer counted
+
+
+@pytest.mark.parametrize("said", [("--consensus", "3"), ("--mutation-check",), ("--test-review",)])
+def test_repairs_of_tests_that_nobody_writes_are_refused(
+    tmp_path: Path, afterword: Command, said: tuple[str, ...]
+) -> None:
+    ran = afterword("run", write_task(tmp_path / "task"), "--model", script(tmp_path / "a.jsonl", RIGHT), *said)
+    assert (ran.code, "--own-tests" in ran.err) == (2, True), ran.err
+    ran = afterword("run", "hotpotqa", "--model", script(tmp_path / "a.jsonl", RIGHT), *said)
+    assert (ran.code, f"{said[0]} is no option of the family qa" in ran.err) == (2, True), ran.err
+
+
+def test_an_even_number_of_suites_is_refused(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task", visible=None)
+    ran = afterword("run", task, "--model", script(tmp_path / "a.jsonl", RIGHT), "--consensus", "2")
+    assert (ran.code, "odd number of suites from 3, found 2" in ran.err) == (2, True), ran.err
 
 
 def test_recorded_run_is_the_same_again(tmp_path: Path, afterword: Command) -> None:

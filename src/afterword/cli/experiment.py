@@ -134,8 +134,8 @@ class _Agreement:
 
 def _conduct(found: Experiment, where: str | None, agree: _Agreement, *, fsync: bool, as_json: bool) -> int:
     from afterword.cli.commands import conduct
+    from afterword.cli.option_groups import without_key
     from afterword.cli.results import Results
-    from afterword.cli.run import without_key
     from afterword.cli.starting import JournalChoice, new_run, secrets_of
 
     models = found.plan.settings.models

@@ -16,10 +16,19 @@ ModelName = Annotated[str | None, typer.Option(help="provider:name. [AFTERWORD_M
 BaseUrl = Annotated[str | None, typer.Option(help="Where an OpenAI- or Anthropic-compatible server listens.")]
 ApiKey = Annotated[str | None, typer.Option(help="Better set in the environment, e.g. as OPENAI_API_KEY.")]
 ReflectorModel = Annotated[str | None, typer.Option(help="Another model for the lessons.")]
-Temperature = Annotated[str | None, typer.Option(help="Of the actor: 0 to 2, or none. [0; retry: 0.7]")]
+Temperature = Annotated[str | None, typer.Option(help="Of the actor: 0 to 2, or none. [0; retry and pilot: 0.7]")]
 ReflectorTemperature = Annotated[str | None, typer.Option(help="Of the reflector: 0 to 2, or none. [0.2]")]
 OwnTests = Annotated[
     bool, typer.Option("--own-tests", help="Let a model write the visible tests, as it does where a task has none.")
+]
+Consensus = Annotated[
+    int | None, typer.Option(help="Own tests: so many suites, odd; a test needs more than half of them. [1]")
+]
+MutationCheck = Annotated[
+    bool, typer.Option("--mutation-check", help="Own tests: ask for more where mutants of the program pass them.")
+]
+TestReview = Annotated[
+    bool, typer.Option("--test-review", help="Own tests: a disputed one may be set aside by a reviewer; one at most.")
 ]
 WriterModel = Annotated[str | None, typer.Option("--test-writer-model", help="Another model for own tests.")]
 WriterTemperature = Annotated[

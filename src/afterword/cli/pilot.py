@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from afterword.cli import options
+from afterword.cli.option_groups import FamilyGroup, JournalGroup, ModelGroup, spread
 from afterword.core.budget import Allowance
 from afterword.errors import InputError, UnknownPrice
 
 if TYPE_CHECKING:
-    from afterword.cli.families.interface import OptionValue, Sizes
+    from afterword.cli.families.interface import Settings, Sizes
 
 MOST_TASKS = 1000
 TRIALS = 3
@@ -23,10 +23,12 @@ MOST_TRIALS = 50
 """Where calls are no limit."""
 
 
+@spread
 def pilot(
     sources: Annotated[
         list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="TASKS...")
     ],
+    *,
     max_cost_usd: Annotated[float | None, typer.Option(help="Most money of the pilot; needs a known price.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Most tokens of the pilot.")] = None,
     margin: Annotated[
@@ -47,34 +49,12 @@ def pilot(
     family: options.FamilyName = None,
     data: options.Data = None,
     jobs: Annotated[int | None, typer.Option(help="Arms at a time. [3; scripted: 1]")] = None,
-    model: options.ModelName = None,
-    base_url: options.BaseUrl = None,
-    api_key: options.ApiKey = None,
-    reflector_model: options.ReflectorModel = None,
-    temperature: Annotated[str | None, typer.Option(help="Of the actor in all arms: 0 to 2, or none. [0.7]")] = None,
-    reflector_temperature: options.ReflectorTemperature = None,
-    own_tests: options.OwnTests = False,
-    test_writer_model: options.WriterModel = None,
+    models: ModelGroup,
     memory: options.MemorySize = None,
     reply_tokens: Annotated[int | None, typer.Option(help="Most tokens of one reply of the actor.")] = None,
     seed: options.Seed = 0,
-    price: options.Price = None,
-    timeout_s: options.CallTimeout = 300.0,
-    requests_per_minute: options.RequestsPerMinute = None,
-    threads: options.Threads = None,
-    mode: options.Mode = None,
-    articles: options.Articles = None,
-    examples: options.Examples = None,
-    match: options.Match = None,
-    max_steps: options.MaxSteps = None,
-    split: options.Split = None,
-    language: options.Language = None,
-    url: options.Url = None,
-    tasks: options.Tasks = None,
-    journal: options.JournalPlace = None,
-    no_journal: options.NoJournal = False,
-    fsync: options.Fsync = False,
-    record: options.Record = None,
+    of_family: FamilyGroup,
+    keeping: JournalGroup,
     allow_weak_isolation: options.AllowWeakIsolation = False,
     as_json: options.AsJson = False,
 ) -> int:
@@ -89,50 +69,26 @@ def pilot(
     from afterword.cli.pilot_screen import rules_of
     from afterword.cli.plan import PilotPlan, Plan
     from afterword.cli.results import Results
-    from afterword.cli.roles import SAMPLING_TEMPERATURE, ModelChoice
-    from afterword.cli.run import stated_options, without_key
-    from afterword.cli.starting import JournalChoice, new_run, secrets_of, unkept_run
+    from afterword.cli.roles import SAMPLING_TEMPERATURE
     from afterword.experiments.pilot import ARMS
 
     if max_cost_usd is None and max_tokens is None:
         raise InputError("a pilot needs a budget: add --max-cost-usd X or --max-tokens N")
     if most_tasks < 1:
         raise InputError(f"--limit takes a number from 1, found {most_tasks}")
-    of_family: dict[str, OptionValue] = {
-        "own_tests": own_tests or None,
-        "mode": mode,
-        "articles": articles,
-        "examples": examples,
-        "match": match,
-        "max_steps": max_steps,
-        "split": split,
-        "language": language,
-        "url": url,
-        "tasks": None if tasks is None else str(tasks),
-    }
+    keeping.refuse_contradiction()
     chosen = family_of(sources, family)
     settings = Settings(
-        models=ModelChoice(
-            model=model,
-            base_url=base_url,
-            api_key=api_key,
-            reflector_model=reflector_model,
-            temperature=temperature or str(SAMPLING_TEMPERATURE),
-            reflector_temperature=reflector_temperature,
-            test_writer_model=test_writer_model,
-            price=price,
-            timeout_s=timeout_s,
-            requests_per_minute=requests_per_minute,
-            threads=threads,
-        ),
+        models=models.choice(chosen.name, str(SAMPLING_TEMPERATURE)),
         memory=memory,
         max_tokens=reply_tokens,
         seed=seed,
         allow_weak_isolation=allow_weak_isolation,
         data=data,
-        options=stated_options(of_family, chosen),
+        options=of_family.stated(chosen),
     )
-    allowance = _allowance(Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd), chosen.sizes(settings), own_tests)
+    stated = Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd)
+    allowance = _allowance(stated, chosen.sizes(settings), _suites(settings))
     settings = replace(settings, allowance=allowance, max_trials=allowance.calls or MOST_TRIALS)
     how = PilotPlan(alpha, margin, false_positives, most_tasks)
     rules_of(how)  # numbers out of range are refused
@@ -148,16 +104,9 @@ def pilot(
         pilot=how,
     )
     plan = replace(plan, jobs=min(ARMS_AT_A_TIME, plan.at_once))
-    if no_journal:
-        if journal is not None or fsync:
-            raise InputError("--no-journal keeps the run nowhere; leave it out, or leave out --journal and --fsync")
-        start = unkept_run(plan, record)
-    else:
-        choice = JournalChoice(journal, fsync, secrets_of(api_key, base_url))
-        start = new_run(plan, choice, ("afterword", *without_key(sys.argv[1:])), record)
     results = Results(as_json)
     try:
-        conduct(start, results)
+        conduct(keeping.starting(plan), results)
     except UnknownPrice as error:
         raise InputError(
             f"the price of {error.model!r} is not known; state it (--price IN,OUT in USD per million tokens), "
@@ -166,11 +115,18 @@ def pilot(
     return results.exit_code(require_acceptance=False)
 
 
-def _allowance(stated: Allowance, sizes: Sizes, own_tests: bool) -> Allowance:
+def _suites(settings: Settings) -> int:
+    """Calls that own tests take as a rule."""
+    if not settings.flag("own_tests"):
+        return 0
+    return settings.number("consensus", 1) + settings.flag("mutation_check")
+
+
+def _allowance(stated: Allowance, sizes: Sizes, suites: int) -> Allowance:
     """What each arm may spend on a task. What is not stated is as many calls as three trials with lessons take at most.
 
     Retry may spend them on trials, so it has more of these.
     """
     if stated.calls is not None or stated.tokens is not None or stated.cost_usd is not None:
         return stated
-    return replace(stated, calls=TRIALS * (sizes.steps + sizes.looks) + (TRIALS - 1) + own_tests)
+    return replace(stated, calls=TRIALS * (sizes.steps + sizes.looks) + (TRIALS - 1) + suites)

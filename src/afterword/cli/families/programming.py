@@ -131,7 +131,10 @@ def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
     wanted = settings.flag("own_tests")
     stated = [name for name in REPAIRS if settings.options.get(name)]
     if stated and not wanted and (task.visible or task.native or task.command or task.rubric):
-        raise InputError(f"{stated[0]} is about tests that a model writes, and the task has its own; set own_tests too")
+        raise InputError(
+            f"{stated[0]} is about tests that a model writes, and the task has its own; "
+            "set own_tests too (--own-tests, or own_tests = true)"
+        )
     if wanted and task.command is not None:
         raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
     if wanted and task.rubric is not None:
