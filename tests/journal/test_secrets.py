@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,70 @@ PASSWORD = "hunter2-in-an-address"
 def test_a_short_or_unnamed_value_is_no_secret() -> None:
     secrets = Secrets(["", "none"], {"MY_TOKEN": "short", "PATH": "/usr/local/bin", "OTHER_KEY": "long-enough-value"})
     assert secrets.struck_out("none short /usr/local/bin long-enough-value") == f"none short /usr/local/bin {MARK}"
+
+
+SECRET = {
+    "OPENAI_API_KEY": "correct horse",  # words, and yet a key
+    "MY_SERVICE_KEY": "mysecretkey",
+    "ANTHROPIC_AUTH_TOKEN": "verysecret",
+    "HF_TOKEN": "hf_abcDEF0123456789",
+    "STRIPE_KEY": "sk_live_51Habc",
+    "DEEPL_KEY": "2b1c8a90-12ab-34cd-56ef-7890abcdef12:fx",
+    "SOME_KEY": "correct-horse-battery-staple",
+    "OTHER_KEY": "qwertzuiopasdfghjklyxcvbnm",
+    "DB_PASSWORD": "hunter2",
+    "PGPASSWORD": "ordinary",
+    "MYSQL_PWD": "swordfish",
+    "SMTP_PASS": "letmein-now",
+    "SECRET_KEY_BASE": "abcdefghijkl",
+    "GITHUB_PAT": "ghp_0123456789abcdef",
+    "npm_config__authToken": "npm_0123456789",
+    "DATABASE_URL": "postgresql://me:pa%73s-word@host/db",
+}
+INNOCENT = {
+    "SORT_KEY": "ascending",
+    "PRIMARY_KEY": "customer_id",
+    "PARTITION_KEY": "created-at",
+    "KEY": "Identity",
+    "CACHE_KEY": "LATEST",
+    "EOS_TOKEN": "<|endoftext|>",
+    "PAD_TOKEN": "[PAD]",
+    "MAX_TOKENS": "1000000000",
+    "KEYBOARD_LAYOUT": "us-international-2024",
+    "PWD": "/usr/local/bin/anywhere-2",
+    "SSH_KEY": "/etc/hostname",
+    "GOOGLE_APPLICATION_CREDENTIALS": "/etc/hostname",
+    "TOKENIZERS_PARALLELISM": "disabled-2024",
+}
+
+
+@pytest.mark.parametrize("name", SECRET)
+def test_real_secret_is_struck_out(name: str) -> None:
+    secrets = Secrets((), {name: SECRET[name]})
+    for value in {SECRET[name], SECRET[name].partition("me:")[2].partition("@")[0] or SECRET[name]}:
+        if "://" not in value:
+            assert secrets.struck_out(f"it is {value}, see {value}.") == f"it is {MARK}, see {MARK}."
+
+
+@pytest.mark.parametrize("name", INNOCENT)
+def test_ordinary_value_stays(name: str) -> None:
+    text = f"rows by {INNOCENT[name]}, then"
+    assert Secrets((), {name: INNOCENT[name]}).struck_out(text) == text
+
+
+def test_secret_is_known_in_an_address_in_json_and_by_its_lines() -> None:
+    lines = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----"
+    secrets = Secrets(["p@ss/w rd!"], {"TLS_PRIVATE_KEY": lines, "API_KEYS": "sk-0123456789abcdef,sk-fedcba9876543210"})
+    for told in ("http://x/p%40ss%2Fw%20rd%21", json.dumps(lines), "see hkiG9w0BAQEFAASC", "sk-fedcba9876543210"):
+        clean = secrets.struck_out(told)
+        assert MARK in clean
+        assert not any(part in clean for part in ("%40ss", "MIIE", "hkiG", "fedcba"))
+
+
+def test_short_or_ordinary_secret_is_known_by_itself_and_not_within_a_word() -> None:
+    secrets = Secrets((), {"DB_PASSWORD": "postgres", "OLD_PASSWORD": "hunter2"})
+    told = secrets.struck_out("postgresql://h, test_hunter2, hunter2000, postgres")
+    assert told == f"postgresql://h, test_{MARK}, hunter2000, {MARK}"
 
 
 def test_user_and_password_go_from_an_address() -> None:

@@ -197,7 +197,7 @@ class Run:
             "end": trial.trajectory.end,
             "passed": trial.feedback.passed,
             "score": trial.feedback.score,
-            "reason": plain_text(trial.feedback.reason),
+            "reason": plain_text(self.secrets.struck_out(trial.feedback.reason)),
             "judged_at": unit.judged_at.get(trial.number, -1),
             "trial": self.secrets.struck_out(encode(trial, Trial)[0]),
         }
