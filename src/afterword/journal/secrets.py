@@ -16,19 +16,8 @@ from urllib.parse import quote, unquote
 MARK = "[secret]"
 
 _ALWAYS = frozenset(
-    (
-        "PASSWORD",
-        "PASSWD",
-        "PASS",
-        "PWD",
-        "PASSPHRASE",
-        "SECRET",
-        "SECRETS",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "APIKEY",
-        "PAT",
-    )
+    {"PASSWORD", "PASSWD", "PASS", "PWD", "PASSPHRASE", "SECRET", "SECRETS", "CREDENTIAL", "CREDENTIALS", "PAT"}
+    | {"APIKEY"}
 )
 """Words in a variable's name that say enough, wherever they stand."""
 _FOLDERS = (["PWD"], ["OLDPWD"])
@@ -36,8 +25,8 @@ _FOLDERS = (["PWD"], ["OLDPWD"])
 _OF_TEXTS = frozenset(("BOS", "EOS", "EOT", "PAD", "UNK", "SEP", "CLS", "MASK", "START", "STOP", "END", "SPECIAL"))
 """What stands before TOKEN where it is one of a text."""
 _OF_DOORS = frozenset(
-    ("API", "ACCESS", "AUTH", "PRIVATE", "SIGNING", "SIGNATURE", "ENCRYPTION", "MASTER", "ADMIN", "SERVICE", "ACCOUNT")
-    + ("CLIENT", "APP", "LICENSE", "DEPLOY", "SESSION", "WEBHOOK", "SHARED", "STORAGE")
+    {"API", "ACCESS", "AUTH", "PRIVATE", "SIGNING", "SIGNATURE", "ENCRYPTION", "MASTER", "ADMIN", "SERVICE", "ACCOUNT"}
+    | {"CLIENT", "APP", "LICENSE", "DEPLOY", "SESSION", "WEBHOOK", "SHARED", "STORAGE"}
 )
 """What stands before KEY where it opens something: even a word is a secret there."""
 _USERINFO = re.compile(r"(?<=://)[^/@\s\"'\\]+@")
@@ -67,7 +56,7 @@ class Secrets:
         self._values = sorted(forms, key=len, reverse=True)
         # A short or ordinary one is a secret by itself and not within a longer word.
         self._apart = {
-            value: re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])") for value in forms if _apart(value)
+            value: re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])") for value in forms if _stands_apart(value)
         }
 
     def struck_out(self, text: str) -> str:
