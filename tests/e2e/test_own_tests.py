@@ -168,7 +168,7 @@ def test_weak_tests_are_added_to_where_mutants_pass_them(tmp_path: Path, afterwo
 def test_a_reviewer_sets_a_wrong_test_aside(tmp_path: Path, afterword: Command) -> None:
     task = write_task(tmp_path / "task", visible=None)
     wrong = "assert double(0) == 0\nassert double(3) == 7"
-    disputes = "My trial failed `own:2`, but the instructions ask for 6 there, so it is wrong. I will keep it.\nDISPUTE: own:2"
+    disputes = "My trial failed `own:2`, but the text asks for 6 there, so I will keep my program.\nDISPUTE: own:2"
     model = script(tmp_path / "a.jsonl", RIGHT, RIGHT, tests=(wrong, "It returns 6.\nVERDICT: wrong"))
     with (tmp_path / "a.jsonl").open("a") as replies:
         replies.write(json.dumps({"role": "reflector", "text": disputes}) + "\n")
