@@ -49,6 +49,25 @@ def test_words_count(one: str, other: str) -> None:
     assert normalise(one) != normalise(other)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "I will test `n < 0` first and raise ValueError for it.",
+            "I will test `n <= 0` first and raise ValueError for it.",
+        ),
+        ("I will use floor division for negative numbers.", "I will not use floor division for negative numbers."),
+        ("I sort, and I didn't strip the line that was read.", "I sort, and I did strip the line that was read."),
+        ("I will stop at the word that comes last, if a > b.", "I will stop at the word that comes last, if a ≠ b."),
+    ],
+)
+def test_what_turns_a_lesson_round_counts(one: str, other: str) -> None:
+    assert SequenceMatcher(None, normalise(one), normalise(other), autojunk=False).ratio() >= 0.8
+    assert not same_lesson(normalise(one), normalise(other), 0.8)
+    trials = [make_trial(number, lesson=text) for number, text in enumerate((one, other), 1)]
+    assert RepeatedReflection(0.8).check(Progress(tuple(trials), Usage(), 0.0)) is None
+
+
 @given(st.text(max_size=200))
 def test_any_text_is_normalised_once_for_all(text: str) -> None:
     plain = normalise(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -17,13 +18,41 @@ _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-f]+\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=[a-f]*\d)[0-9a-f]{8,}\b"
 )
 _NUMBER = re.compile(r"\d(?:[\d_,]*\d)?(?:\.\d+)?(?:e[+-]?\d+)?(?!\w)|\d+")
+_COMPARISONS = {
+    **dict.fromkeys(("<=", "≤"), " atmost "),
+    **dict.fromkeys((">=", "≥"), " atleast "),
+    **dict.fromkeys(("!=", "≠"), " unequal "),
+    "<": " below ",
+    ">": " above ",
+}
+_COMPARISON = re.compile("|".join(_COMPARISONS))
+_TURNING = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "none",
+        "nor",
+        "neither",
+        "without",
+        "cannot",
+        "t",
+        "unequal",
+        "below",
+        "above",
+        "atmost",
+        "atleast",
+    ]
+)
+"""Words of which one alone turns a lesson into another; "don't" leaves a `t`."""
 _TEST_NAME = re.compile(r"(?<!\w)(?:\w+::)*test_\w+(?:\[[^\]\n]*\])?", re.IGNORECASE)
 
 
 def normalise(text: str, ids: Collection[str] = ()) -> str:
     """A lesson without what does not change its meaning: ids, numbers, case, spacing, punctuation.
 
-    `ids` are names of checks besides those that look like one.
+    Comparisons are kept as words: `<` where `<=` was is another change. `ids` are names of checks besides those that
+    look like one.
     """
     return _normalised(text, frozenset(ids))
 
@@ -38,11 +67,15 @@ def _normalised(text: str, ids: frozenset[str]) -> str:
         text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", " id ", text, flags=re.IGNORECASE)
     text = _TEST_NAME.sub(" id ", text).casefold()
     text = _NUMBER.sub("0", _HEXADECIMAL.sub("0", text))
+    text = _COMPARISON.sub(lambda found: _COMPARISONS[found[0]], text)
     return " ".join(re.findall(r"[^\W_]+", text))
 
 
 def same_lesson(one: str, other: str, similarity: float) -> bool:
-    """Whether two normalised texts are at least so similar."""
+    """Whether two normalised texts are at least so similar, and neither turns the other round.
+
+    A lesson to do what an earlier one said not to do shares nearly all of its words, and is no repetition.
+    """
     if one == other:
         return True
     # The two upper bounds of difflib come first, as its documentation advises; the second one by counting, since to
@@ -52,7 +85,13 @@ def same_lesson(one: str, other: str, similarity: float) -> bool:
         return False
     if 2.0 * sum(min(one.count(char), other.count(char)) for char in set(one)) / length < similarity:
         return False
+    if _turns(one) != _turns(other):
+        return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= similarity
+
+
+def _turns(text: str) -> Counter[str]:
+    return Counter(word for word in text.split() if word in _TURNING)
 
 
 def check_ids_of(trials: Sequence[Trial]) -> frozenset[str]:
