@@ -100,4 +100,8 @@ def say(console: Console, text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        say(Console(stderr=True), "interrupted; make demo begins anew, and what was fetched is kept")
+        sys.exit(130)

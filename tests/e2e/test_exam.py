@@ -182,7 +182,7 @@ def test_an_exam_that_ended_early_is_gone_on_with_and_pays_nothing_twice(
     assert (run["run"], run["state"]) == (ran.told["run"], "finished")
     shown = afterword("show", run["run"], bugs[0].id).out
     assert lesson(bugs[0], names=True) in shown
-    assert "trial 2, with the lessons of trials 1" in shown
+    assert "trial 2, with the lesson of trial 1" in shown
 
 
 def test_an_exam_is_kept_nowhere_where_that_is_asked_for(

@@ -19,6 +19,7 @@ from afterword.core.records import CheckResult, Reflection
 from afterword.journal import Run, RunSpec, open_journal
 from tests.core.doubles import ListModel
 from tests.e2e.conftest import Command, Ran
+from tests.e2e.tasks import RIGHT, SAME, write_replies, write_task
 
 HOSTILE = "\x1b[2Jtask\N{RIGHT-TO-LEFT OVERRIDE}"
 
@@ -119,7 +120,7 @@ def test_a_task_is_shown_trial_by_trial_with_what_changed(afterword: Command, pl
         "    wrong",
         "    -wrong",
         "    +right",
-        "trial 2, with the lessons of trials 1",
+        "trial 2, with the lesson of trial 1",
         "  weak lesson: too vague",
         "accepted  stopped: passed",
         "  1/1 held-out checks (exact)",
@@ -221,3 +222,13 @@ def test_compacting_leaves_the_journal_as_it_is(afterword: Command, place: Path)
     (sizes,) = rows(afterword("journal", "compact", "--json", "--journal", place))
     assert int(sizes["bytes_after"]) <= int(sizes["bytes_before"])
     assert rows(afterword("export", "--journal", place)) == before
+
+
+def test_the_reply_that_holds_a_program_is_not_shown_beside_it(afterword: Command, tmp_path: Path) -> None:
+    replies = write_replies(tmp_path / "replies.jsonl", SAME, RIGHT)
+    place = tmp_path / "programs.sqlite"
+    afterword("run", write_task(tmp_path / "double"), "--model", replies, "--journal", place)
+    ran = afterword("show", names(afterword, place)[0], "--journal", place)
+    assert "    def double(n):" in ran.out.splitlines()
+    assert "    +    return n + n" in ran.out.splitlines()
+    assert "```" not in ran.out

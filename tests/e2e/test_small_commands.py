@@ -143,18 +143,38 @@ def test_install_of_another_file_is_refused_by_its_hash(tmp_path: Path, afterwor
     assert afterword("model", "install", "--from", tmp_path / "none.gguf").code == 2
 
 
-def test_help_lists_the_commands_and_cuts_nothing(afterword: Command) -> None:
-    ran = afterword("--help")
+GROUPS = {
+    (): ("run", "evaluate", "extract", "new", "doctor", "model"),
+    ("journal",): ("check", "compact"),
+    ("judge",): ("check",),
+    ("lessons",): ("distil", "review", "transfer"),
+    ("model",): ("install",),
+}
+
+
+@pytest.mark.parametrize(("group", "commands"), GROUPS.items())
+def test_help_lists_the_commands_and_cuts_nothing(
+    afterword: Command, group: tuple[str, ...], commands: tuple[str, ...]
+) -> None:
+    ran = afterword(*group, "--help")
     assert ran.code == 0
-    for command in ("run", "evaluate", "extract", "new", "doctor", "model"):
+    for command in commands:
         assert f"\n  {command} " in ran.out
     assert ran.out.startswith("Usage: afterword ")
     assert not any(line.endswith("...") for line in ran.out.splitlines()[1:])
 
 
-def test_no_command_shows_the_help(afterword: Command) -> None:
-    ran = afterword()
-    assert "Usage: " in ran.out + ran.err
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_without_a_command_shows_its_help(afterword: Command, group: tuple[str, ...]) -> None:
+    ran = afterword(*group)
+    assert (ran.code, ran.err) == (2, "")
+    assert ran.out == afterword(*group, "--help").out
+
+
+def test_bad_usage_says_where_to_read_on(afterword: Command) -> None:
+    assert afterword("show").complaint.endswith("Missing argument 'RUN'; see: afterword show --help")
+    assert afterword("model", "instal").complaint.endswith("; see: afterword model --help")
+    assert afterword("shows").complaint.endswith("; see: afterword --help")
 
 
 def test_version(afterword: Command) -> None:

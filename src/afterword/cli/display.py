@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from afterword.cli.text import counted, findings, plain, score, shortened, spend
+from afterword.cli.text import counted, findings, lessons_of, plain, score, shortened, spend
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Leak, Outcome, Reflection, StopReason, Trial, Usage
 from afterword.models.options import RetryNotice
@@ -65,7 +65,7 @@ class Display:
             case events.Reflected():
                 self._reflected(event.reflection)
             case events.Retired():
-                self._line(f"no longer shown: {_lessons(event.lessons)} (the score fell after it)", "  ", style="dim")
+                self._line(f"no longer shown: {lessons_of(event.lessons)} (the score fell after it)", "  ", style="dim")
             case events.Stopped():
                 self.rest()
                 if event.reason is not StopReason.PASSED:
@@ -112,7 +112,7 @@ class Display:
 
     def _trial_started(self, event: events.TrialStarted) -> None:
         self.rest()
-        lessons = f"  with {_lessons(event.lessons)}" if event.lessons else ""
+        lessons = f"  with {lessons_of(event.lessons)}" if event.lessons else ""
         self._line(f"trial {event.trial}{lessons}", style="bold")
         self._working("actor")
 
@@ -140,7 +140,7 @@ class Display:
         if reflection.text != self._draft:  # else the person has just read it
             self._lesson("lesson: ", reflection.text)
         if reflection.retracts:
-            self._line(f"takes back {_lessons(reflection.retracts)}", "  ", style="dim")
+            self._line(f"takes back {lessons_of(reflection.retracts)}", "  ", style="dim")
         if reflection.disputes is not None:
             self._line(f"disputes the check {shortened(reflection.disputes, 80)}", "  ", style="yellow")
         if reflection.problems:
@@ -199,11 +199,6 @@ def print_wrapped(console: Console, text: Text, indent: str = "", *, hang: int =
     for number, line in enumerate(text.wrap(console, width)):
         line.rstrip()
         console.print(Text(indent + " " * (hang if number else 0)) + line, highlight=False, soft_wrap=True)
-
-
-def _lessons(trials: tuple[int, ...]) -> str:
-    numbers = ", ".join(str(trial) for trial in trials)
-    return f"the lesson of trial {numbers}" if len(trials) == 1 else f"the lessons of trials {numbers}"
 
 
 def _trust(best: Trial) -> str:

@@ -26,7 +26,10 @@ def journal() -> None:
 
 @app.command()
 def check(journal: options.JournalPlace = None, as_json: options.AsJson = False) -> int:
-    """Read all of a journal and say what is wrong in it; exits with 1 if something is."""
+    """Read all of a journal and say what is wrong in it.
+
+    The exit code is 1 if something is.
+    """
     where, found = anyio.run(_check, journal)
     if as_json:
         print_json({"runs": found.runs, "effects": found.effects, "problems": list(found.problems)})
@@ -48,7 +51,10 @@ async def _check(where: str | None) -> tuple[str, Findings]:
 
 @app.command()
 def compact(journal: options.JournalPlace = None, as_json: options.AsJson = False) -> int:
-    """Give back the room that a journal no longer needs. Nothing may be writing to it meanwhile."""
+    """Give back the room that a journal no longer needs.
+
+    Nothing may be writing to it meanwhile.
+    """
     from afterword.journal import compact_journal
 
     sizes = compact_journal(journal)

@@ -10,8 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from afterword.cli.text import counted, money
-from afterword.core.records import Usage
+from afterword.cli.text import counted
 
 if TYPE_CHECKING:
     from afterword.journal import Journal, RunSummary
@@ -29,11 +28,6 @@ async def existing_journal(where: str | None) -> AsyncIterator[Journal]:
 def moment(seconds: float) -> str:
     """A time of day with its date, in the user's own zone."""
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"
-
-
-def spend(usage: Usage) -> str:
-    """`3 calls, 120 + 40 tokens, $0.0021`."""
-    return f"{counted(usage.calls, 'call')}, {usage.tokens_in:,} + {usage.tokens_out:,} tokens, {money(usage.cost_usd)}"
 
 
 def progress(run: RunSummary) -> str:

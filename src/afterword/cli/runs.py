@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from afterword.cli import options
-from afterword.cli.looking_back import existing_journal, moment, print_json, progress, run_json, spend
-from afterword.cli.text import counted, plain, shortened
+from afterword.cli.looking_back import existing_journal, moment, print_json, progress, run_json
+from afterword.cli.text import counted, plain, shortened, spend
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,12 +10,12 @@ import anyio
 import typer
 
 from afterword.cli import options
-from afterword.cli.looking_back import burned_tasks, existing_journal, moment, print_json, run_json, spend
+from afterword.cli.looking_back import burned_tasks, existing_journal, moment, print_json, run_json
 from afterword.cli.result import trial_json
 from afterword.cli.runs import print_run
 from afterword.cli.steps import step_lines
-from afterword.cli.text import counted, findings, plain, score, shortened
-from afterword.core.records import Outcome, Reflection, Trial, Usage
+from afterword.cli.text import counted, findings, lessons_of, plain, score, shortened, spend
+from afterword.core.records import Outcome, Reflection, Trajectory, Trial, Usage
 from afterword.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ async def _show_task(console: Console, journal: Journal, run: str, task: TaskSum
 
 def _print_trial(console: Console, row: TrialRow, before: TrialRow | None) -> None:
     trial, feedback = row.trial, row.trial.feedback
-    shown = ", ".join(str(number) for number in trial.lessons_shown)
-    _say(console, f"\ntrial {trial.number}{f', with the lessons of trials {shown}' if shown else ''}", "bold")
+    shown = f", with {lessons_of(trial.lessons_shown)}" if trial.lessons_shown else ""
+    _say(console, f"\ntrial {trial.number}{shown}", "bold")
     mark, style = ("✓", "green") if feedback.passed else ("✗", "red")
     told = score(feedback)
     reason = "" if feedback.reason in ("", told) else f"  {feedback.reason}"
@@ -143,7 +143,7 @@ def _print_trial(console: Console, row: TrialRow, before: TrialRow | None) -> No
     for line in findings(feedback)[:_LONGEST] if not feedback.passed else ():
         _say(console, f"    {line}", "dim")
     if row.complete:
-        for part, line in step_lines(trial.trajectory.steps):
+        for part, line in () if _is_bare(trial.trajectory) else step_lines(trial.trajectory.steps):
             _say(console, f"  {line}", _STEP_STYLES[part])
         _print_output(console, trial, before.trial if before is not None else None)
     else:
@@ -151,15 +151,23 @@ def _print_trial(console: Console, row: TrialRow, before: TrialRow | None) -> No
     if trial.reflection is not None and trial.reflection.text:
         _print_lesson(console, trial.reflection)
     if trial.retired:
-        _say(console, f"  retired: the lessons of trials {', '.join(map(str, trial.retired))}", "yellow")
+        _say(console, f"  retired: {lessons_of(trial.retired)}", "yellow")
     if trial.usage:
         _say(console, f"  {spend(sum(trial.usage.values(), Usage()))}", "dim")
+
+
+def _is_bare(trajectory: Trajectory) -> bool:
+    """Whether its one step is the reply that holds the output, which is shown anyway."""
+    if not trajectory.output or len(trajectory.steps) != 1:
+        return False
+    (step,) = trajectory.steps
+    return not (step.thought or step.observation)
 
 
 def _print_lesson(console: Console, lesson: Reflection) -> None:
     _say(console, f"  lesson{' of a person' if lesson.source == 'person' else ''}: {lesson.text}", "cyan")
     if lesson.retracts:
-        _say(console, f"  takes back the lessons of trials {', '.join(map(str, lesson.retracts))}", "dim")
+        _say(console, f"  takes back {lessons_of(lesson.retracts)}", "dim")
     if lesson.disputes is not None:
         _say(console, f"  disputes the check {lesson.disputes}", "yellow")
     if lesson.problems:

@@ -7,11 +7,12 @@ reach the screen of a person.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from afterword.core.plain import plain
 from afterword.core.records import Feedback, Usage
 
-__all__ = ["counted", "findings", "money", "plain", "score", "shortened", "spend"]
+__all__ = ["counted", "findings", "lessons_of", "money", "plain", "score", "shortened", "spend"]
 
 _GAP = re.compile(r"^(\S+:) +")
 """What a message leaves between a check's id and an indented line."""
@@ -44,6 +45,12 @@ def money(cost_usd: float | None) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def lessons_of(trials: Sequence[int]) -> str:
+    """`the lesson of trial 1`, `the lessons of trials 1, 2`."""
+    numbers = ", ".join(str(trial) for trial in trials)
+    return f"the lesson of trial {numbers}" if len(trials) == 1 else f"the lessons of trials {numbers}"
 
 
 def spend(usage: Usage) -> str:
