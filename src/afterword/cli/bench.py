@@ -33,6 +33,7 @@ from afterword.experiments.shared import Shared
 from afterword.families.programming.own_tests.review import ReviewingReflector
 from afterword.memories import MemoryKind, make_memory
 from afterword.models.opening import Models, split_name
+from afterword.models.options import RetryNotice
 from afterword.models.scripted import ScriptedModel
 from afterword.reflectors.parts import parts_of
 from afterword.reflectors.verbal import VerbalReflector
@@ -135,6 +136,11 @@ class Benches:
         if text not in self.warnings:
             self.warnings.append(text)
 
+    def retried(self, notice: RetryNotice) -> None:
+        """Tells whoever is told of model calls that are tried again."""
+        if (told := self.roles.actor.options.on_retry) is not None:
+            told(notice)
+
 
 class ItemBench:
     """The bench of one item; a `Bench` of the families."""
@@ -195,6 +201,10 @@ class ItemBench:
     def warn(self, text: str) -> None:
         """Tells a person what weakens the result."""
         self._benches.warn(text)
+
+    def retried(self, notice: RetryNotice) -> None:
+        """Tells the person at the terminal that something is tried again."""
+        self._benches.retried(notice)
 
     def tests_written(self, tests: Sequence[OwnTest]) -> None:
         """Told of the tests that a model wrote for this item."""

@@ -23,6 +23,9 @@ _CLOSED = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole."""
 _SYMBOLS = frozenset("$%+#&*/=<>@^~|\\_")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_NUMBER_AHEAD = re.compile(r"[^\w]*\d")
+"""A number, with what may stand before it: spaces, a currency, a decimal point."""
+_EXPONENT = re.compile(r"\de\Z")
 _MAX_SHOWN = 200
 _HIGHEST_WRONG = 0.99
 """A score of 1 means passed: the right words in the wrong order stay below it."""
@@ -63,26 +66,27 @@ def token_f1(answer: str, gold: str) -> TokenF1:
 def strict_normalise(text: str) -> str:
     """The answer in lower case, without what changes no meaning: quotation marks, brackets, stops and articles.
 
-    Signs, decimals and symbols stay: `-5`, `3.5`, `10:30`, `1986-2013`, `$5`, `50%`, `C++`. Commas between thousands
-    go. An article that is the whole answer stays.
+    Signs, decimals and symbols stay: `-5`, `-$5`, `A-`, `3.5`, `10:30`, `6'2`, `1986-2013`, `$5`, `50%`, `C++`. Commas
+    between thousands go. What would leave nothing stays as it is: an article that is the whole answer, and `!!!`.
     """
     lowered = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), text.lower())
     kept = "".join(char for place, char in enumerate(lowered) if _matters(lowered, place))
     plain = " ".join(kept.split())
-    return " ".join(_ARTICLES.sub(" ", plain).split()) or plain
+    return " ".join(_ARTICLES.sub(" ", plain).split()) or plain or " ".join(lowered.split())
 
 
 def _matters(text: str, place: int) -> bool:
     char = text[place]
     if char not in string.punctuation or char in _SYMBOLS:
         return True
-    before = text[place - 1] if place else " "
-    after = text[place + 1] if place + 1 < len(text) else " "
+    before, after = text[max(0, place - 2) : place], text[place + 1 : place + 2]
+    if char == "-":
+        if _NUMBER_AHEAD.match(text, place + 1):  # a sign, a range; and not the hyphen of F-16
+            return not before[-1:].isalpha() or _EXPONENT.search(before) is not None
+        return before[-1:].isalnum() and not after.isalnum()  # a grade, a charge
     if not after.isdigit():
         return False
-    if char in "-.":  # a sign, a decimal, a range
-        return not before.isalpha()
-    return char in ":," and before.isdigit()
+    return before[-1:].isdigit() or (char == "." and not before[-1:].isalpha())
 
 
 def strict_match(answer: str, gold: str) -> bool:

@@ -39,7 +39,7 @@ class Caller:
         """
         import stamina
 
-        _keep_quiet()
+        keep_retries_quiet()
         tried = 0
 
         def wait_before_next(error: Exception) -> bool | float:
@@ -81,7 +81,7 @@ class Caller:
             return replace(reply, usage=replace(reply.usage, seconds=time.monotonic() - started))
 
 
-def _keep_quiet() -> None:
+def keep_retries_quiet() -> None:
     """Keeps stamina's log of retries off a bare stderr, since `on_retry` tells them; a configured logger gets it."""
     logger = logging.getLogger("stamina")
     if not logger.handlers:

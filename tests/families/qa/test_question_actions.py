@@ -71,6 +71,7 @@ INVALID = {
     "round brackets": ("Action: Search(Paris)", "no brackets"),
     "an empty argument": ("Action: Search[]", "Search[] is empty"),
     "an argument of space": ("Action: Lookup[  ]", "Lookup[] is empty"),
+    "an argument that cannot be seen": ("Action: Search[\u200b\x00]", "Search[] is empty"),
     "an answer of a full stop": ("Action: Finish[.]", "Finish[] is empty"),
     "a label alone": ("Thought: x\nAction:", "no action"),
 }
@@ -93,6 +94,22 @@ def test_a_reply_that_was_cut_inside_its_argument_is_no_action() -> None:
 def test_the_thought_is_one_line_without_its_label() -> None:
     move = read_move("Thought 2: I know\n  the city.\nAction 2: Finish[Paris]")
     assert move.thought == "I know the city."
+
+
+@pytest.mark.parametrize(
+    ("reply", "thought"),
+    [
+        ("Thought: I know it Action: Finish[Paris]", "I know it"),
+        ("```\nThought: I know it\nAction: Finish[Paris]\n```", "I know it"),
+        ("Act: Finish[Paris]", ""),
+        ("1. Finish[Paris]\n2. Search[Paris]", ""),
+        ("Thought: there are 3. Finish[3]", "there are 3."),
+    ],
+)
+def test_a_label_a_fence_or_a_number_is_no_part_of_the_thought(reply: str, thought: str) -> None:
+    move = read_move(reply)
+    assert move.action is not None
+    assert move.thought == thought
 
 
 @given(st.text(alphabet="Action: Sech[]\n`*'\"Thougt1.Fi", max_size=80), st.booleans())

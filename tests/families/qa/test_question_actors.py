@@ -88,6 +88,7 @@ ANSWERS = {
     "as asked": "Thought: It ends there.\nAction: Finish[North Sea]",
     "the bare action": "Finish[North Sea]",
     "an answer line": "It ends in the Netherlands.\nAnswer: North Sea",
+    "a question of its own behind": "It ends there.\nAnswer: North Sea\n\nQuestion: And the Danube?\nAnswer: Black Sea",
     "a bold answer line": "Let me think.\n**Final answer:** North Sea",
     "behind a reasoning block": "<think>Baltic?</think>Action: Finish[North Sea]",
 }

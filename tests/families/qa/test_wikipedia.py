@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import httpx
 import pytest
 from tests.models.server import Http, Plan, Served, serving
 
 from afterword.errors import ArticlesUnreachable, InputError
 from afterword.families.qa.question import sentences_of
 from afterword.families.qa.wikipedia import Wikipedia, WikipediaOptions, open_wikipedia
+from afterword.models import RetryNotice
 
 T = TypeVar("T")
 
@@ -169,6 +172,66 @@ def test_one_request_at_a_time_is_made() -> None:
         assert served.most_at_once == 1
 
     with_store(encyclopedia, use)
+
+
+def test_requests_begin_evenly_and_all_of_them_wait_where_the_server_says_so() -> None:
+    now = 0.0
+    waits: list[float] = []
+    told: list[RetryNotice] = []
+
+    async def sleep(wait_s: float) -> None:
+        nonlocal now
+        waits.append(wait_s)
+        now += wait_s
+
+    def plan(served: Served) -> Http:
+        refused = Http(429, b"", (("Retry-After", "1"),))
+        return refused if len(served.paths) == 3 else encyclopedia(served)
+
+    async def main() -> None:
+        async with serving(plan=plan) as served, httpx.AsyncClient() as client:
+            options = WikipediaOptions(f"{served.url}/api.php", 6, wait_s=0.0, on_retry=told.append)
+            store = Wikipedia(client, options, clock=lambda: now, sleep=sleep)
+            for title in ("Utzon", "Mercury"):  # the second one takes a search besides
+                await store.search(title)
+            assert len(served.paths) == 4
+
+    anyio.run(main)
+    assert waits == [10.0, 10.0, 10.0]
+    assert [(notice.reason, notice.tried, notice.wait_s) for notice in told] == [("status 429", 1, 1.0)]
+
+
+def test_what_the_server_asks_one_caller_to_wait_holds_for_all() -> None:
+    now = 0.0
+    waits: list[float] = []
+
+    async def sleep(wait_s: float) -> None:
+        nonlocal now
+        waits.append(wait_s)
+        now += wait_s
+
+    def plan(served: Served) -> Http:
+        return Http(503, b"", (("Retry-After", "2"),)) if len(served.paths) == 1 else encyclopedia(served)
+
+    async def main() -> None:
+        async with serving(plan=plan) as served, httpx.AsyncClient() as client:
+            options = WikipediaOptions(f"{served.url}/api.php", 60_000, wait_s=0.0)
+            store = Wikipedia(client, options, clock=lambda: now, sleep=sleep)
+            async with anyio.create_task_group() as group:
+                group.start_soon(store.search, "Utzon")
+                group.start_soon(store.search, "Jørn Utzon")
+
+    anyio.run(main)
+    assert max(waits) == pytest.approx(2.0, abs=0.01)
+
+
+def test_tries_leave_no_log_on_a_bare_stderr() -> None:
+    async def use(store: Wikipedia, served: Served) -> None:
+        await store.search("Utzon")
+        assert len(served.paths) == 2
+
+    with_store(lambda served: Http(500, b"") if len(served.paths) == 1 else encyclopedia(served), use)
+    assert logging.getLogger("stamina").handlers
 
 
 def test_a_wrong_address_is_refused_at_once() -> None:

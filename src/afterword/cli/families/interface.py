@@ -18,6 +18,7 @@ from afterword.core.records import Strategy, Task
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
 from afterword.memories import MemoryKind
+from afterword.models.options import RetryNotice
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
@@ -139,6 +140,10 @@ class Bench(Protocol):
 
     def warn(self, text: str) -> None:
         """Tells a person what weakens the result; the same text is told once."""
+        ...
+
+    def retried(self, notice: RetryNotice) -> None:
+        """Tells the person at the terminal that something is tried again."""
         ...
 
     def tests_written(self, tests: Sequence[OwnTest]) -> None:

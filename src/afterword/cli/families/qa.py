@@ -138,9 +138,8 @@ def _closed(file: Path) -> _Articles:
 
 
 def _live(url: str) -> _Articles:
-    options = WikipediaOptions(url)
-
     async def opened(bench: Bench) -> ArticleStore:
+        options = WikipediaOptions(url, on_retry=bench.retried)
         return await bench.shared(("articles", url), partial(open_wikipedia, options))
 
     return _Articles(f"live articles of {url}", url, opened)

@@ -28,10 +28,18 @@ _LABEL = re.compile(
     r"(?:^[^\w\n]{0,6}|(?<=[.!?\])])[ \t]{1,4})action[*_ ]{0,3}\d{0,3}[*_]{0,3}\s?:[*_` \t]{0,6}",
     re.IGNORECASE | re.MULTILINE,
 )
+_LABEL_AT_END = re.compile(
+    r"(?:\b(?:action|act)[*_ ]{0,3}\d{0,3}[*_]{0,3}\s?:|(?:\A|\n)[ \t]*(?:[-*>]|\d{1,3}[.)]))[*_`\s]{0,6}\Z",
+    re.IGNORECASE,
+)
+"""What leads up to an action in the middle of a line, or numbers it."""
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _THOUGHT = re.compile(r"^[^\w\n]{0,6}thought[*_ ]{0,3}\d{0,3}[*_]{0,3}\s?:[*_ ]{0,4}", re.IGNORECASE)
 _KNOWN = re.compile(r"\b(search|look[ -]?up|finish)[*_`]{0,3}[ ]?\[", re.IGNORECASE)
 _OTHER = re.compile(r"\b([A-Za-z]\w{0,30})[ ]?\[")
 _BREAK = re.compile(r"\n\s*\n|\n[^\w\n]{0,6}(?:thought|action)\b", re.IGNORECASE)
+_NOTHING = frozenset(" .\"'`*_")
+"""With these alone, and what cannot be seen, an argument is empty."""
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "*": "*", "_": "_", "«": "»"}
 
 
@@ -60,7 +68,7 @@ class Move:
 
 def read_move(reply: str, *, cut: bool = False) -> Move:
     """The thought and the first action of a reply. `cut` says that the reply was cut at the token limit."""
-    text = strip_thinking(reply).translate(_WIDE).replace("\r\n", "\n").strip()
+    text = _FENCE.sub("", strip_thinking(reply).translate(_WIDE).replace("\r\n", "\n")).strip()
     invented = _OBSERVATION.search(text)
     if invented:
         text, cut = text[: invented.start()], False
@@ -68,7 +76,7 @@ def read_move(reply: str, *, cut: bool = False) -> Move:
     if label is None:
         known = _KNOWN.search(text)
         start = known.start() if known else len(text)
-        move = _move(text[:start], text[start:], cut=cut)
+        move = _move(_LABEL_AT_END.sub("", text[:start]), text[start:], cut=cut)
     else:
         move = _move(text[: label.start()], text[label.end() :], cut=cut)
     if invented and move.action is None and not move.raw:
@@ -89,7 +97,7 @@ def _move(thought: str, rest: str, *, cut: bool) -> Move:
         return Move(said, None, raw, f"The reply was cut before the action ended. Think in fewer words, then {FORMS}.")
     if name != "Finish":
         argument = _unquoted(argument[: 4 * MAX_ARGUMENT_CHARS])
-    if not argument.strip(" .\"'`*_"):
+    if not any(char.isprintable() and char not in _NOTHING for char in argument):
         return Move(said, None, raw, f"{name}[] is empty. Write what is meant between the brackets: {FORMS}.")
     return Move(said, Action(name, argument[:MAX_ARGUMENT_CHARS]), raw)
 

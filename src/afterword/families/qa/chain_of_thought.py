@@ -29,6 +29,8 @@ from afterword.templates import render
 _ANSWER = re.compile(
     r"^[^\w\n]{0,6}(?:final )?answer[*_ ]{0,3}:[*_ ]{0,3}(?P<answer>\S.*)$", re.IGNORECASE | re.MULTILINE
 )
+_ANOTHER = re.compile(r"^[^\w\n]{0,6}question[*_ ]{0,3}\d{0,3}[*_]{0,3}\s?:", re.IGNORECASE | re.MULTILINE)
+"""Models go on with a question of their own making."""
 _MAX_KEPT_CHARS = 2_000
 
 
@@ -74,6 +76,10 @@ def _read(reply: Reply, max_tokens: int) -> Trajectory:
         return Trajectory(move.action.argument, (Step(move.thought, str(move.action)),))
     text = strip_thinking(reply.text).strip()
     answers = list(_ANSWER.finditer(text))
+    if answers and (another := _ANOTHER.search(text, answers[0].end())) is not None:
+        text = text[: another.start()].rstrip()
+        answers = [one for one in answers if one.end() <= len(text)]
+        cut = False
     if answers and not (cut and answers[-1].end() == len(text)):
         answer = answers[-1]["answer"].strip().strip("*_` ")
         thought = " ".join(text[: answers[-1].start()].split())

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+import anyio
 
 from afterword._version import __version__
 from afterword.errors import ArticlesUnreachable, InputError
@@ -25,7 +28,8 @@ from afterword.families.qa.articles import (
     nth_sentence,
 )
 from afterword.families.qa.question import sentences_of
-from afterword.models import RequestLimits
+from afterword.models import RetryNotice
+from afterword.models.calls import keep_retries_quiet
 
 if TYPE_CHECKING:
     import httpx
@@ -47,11 +51,14 @@ class WikipediaOptions:
     url: str = ENGLISH
     """The API's address; another language or another MediaWiki has its own."""
     requests_per_minute: int = 60
+    """Evenly: with 60 a request begins a second after the one before."""
     timeout_s: float = 20.0
     """Of one request."""
     max_tries: int = 4
     wait_s: float = 1.0
     """Before the second try; doubled for each further one. The server may ask for more."""
+    on_retry: Callable[[RetryNotice], None] | None = None
+    """Told of each try that failed and is followed by another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +67,44 @@ class _Page:
     sentences: tuple[str, ...]
 
 
+class _Pace:
+    """Lets one request begin after the other, each a while after the one before."""
+
+    def __init__(self, gap_s: float, clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._gap_s = gap_s
+        self._clock = clock
+        self._sleep = sleep
+        self._turn = anyio.Lock()
+        self._next_at = clock()
+
+    @asynccontextmanager
+    async def request(self) -> AsyncIterator[None]:
+        """Waits for its turn and its time, and keeps others out until it is over."""
+        async with self._turn:
+            while (wait_s := self._next_at - self._clock()) > 0:
+                await self._sleep(wait_s)
+            self._next_at = self._clock() + self._gap_s
+            yield
+
+    def hold(self, wait_s: float) -> None:
+        """No request begins sooner than that: a server that asks one caller to wait means all."""
+        self._next_at = max(self._next_at, self._clock() + wait_s)
+
+
 class Wikipedia:
     """Articles of a MediaWiki with the extracts that Wikipedia has; opened by `open_wikipedia`."""
 
-    def __init__(self, client: httpx.AsyncClient, options: WikipediaOptions) -> None:
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        options: WikipediaOptions,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
         self._client = client
         self._options = options
-        self._limits = RequestLimits(concurrency=1, requests_per_minute=options.requests_per_minute)
+        self._pace = _Pace(60 / options.requests_per_minute, clock, sleep)
         self._pages: OrderedDict[str, _Page] = OrderedDict()
 
     @property
@@ -121,22 +159,28 @@ class Wikipedia:
         """What the API says to a query, tried again where that may help."""
         import stamina
 
+        keep_retries_quiet()
         options, tried = self._options, 0
 
         def wait_before_next(error: Exception) -> bool | float:
             if not (isinstance(error, _TryFailed) and error.retry and tried < options.max_tries):
                 return False
-            return min(_LONGEST_WAIT_S, max(options.wait_s * 2.0 ** (tried - 1), error.retry_after_s))
+            wait_s = min(_LONGEST_WAIT_S, max(options.wait_s * 2.0 ** (tried - 1), error.retry_after_s))
+            self._pace.hold(wait_s)
+            if options.on_retry is not None:
+                options.on_retry(RetryNotice(self.name, tried, options.max_tries, str(error), wait_s))
+            return wait_s
 
         try:
             async for attempt in stamina.retry_context(on=wait_before_next, attempts=options.max_tries, timeout=None):
                 with attempt:
                     tried += 1
-                    async with self._limits.request():
+                    async with self._pace.request():
                         return await self._asked({**parameters, "action": "query", "format": "json"})
         except _TryFailed as failed:
+            tries = f"{tried} {'try' if tried == 1 else 'tries'}"
             raise ArticlesUnreachable(
-                f"{self.name} gave no article: {failed} (after {tried} tries); try again later or give --articles FILE",
+                f"{self.name} gave no article: {failed} (after {tries}); try again later or give --articles FILE",
                 store=options.url,
             ) from failed.__cause__
         raise AssertionError("unreachable: the last try returns or raises")
