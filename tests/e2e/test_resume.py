@@ -13,7 +13,19 @@ import pytest
 
 from tests.e2e.conftest import Command, Ran
 from tests.e2e.processes import PATIENCE_S, eventually, started
-from tests.e2e.tasks import CANARY, LESSON_1, LESSON_2, RIGHT, SAME, TABLE, fenced, prompts, write_replies, write_task
+from tests.e2e.tasks import (
+    CANARY,
+    HELD_OUT,
+    LESSON_1,
+    LESSON_2,
+    RIGHT,
+    SAME,
+    TABLE,
+    fenced,
+    prompts,
+    write_replies,
+    write_task,
+)
 from tests.e2e.test_many_tasks import TRIPLE, by_task, row, write_lines
 from tests.models.server import Http, completion, provider
 
@@ -166,6 +178,86 @@ def test_continue_reveals_the_failure_burns_the_checks_and_accepts_nothing(tmp_p
     compared = " ".join(afterword("compare", run).out.split())
     assert "solved 0 % of 1 task" in compared
     assert "it counts as rejected, whatever passed since" in compared
+
+
+FRESH = "from solution import double\n\n\ndef test_nine():\n    assert double(9) == 18\n"
+FRESH_STRICTER = "from solution import double\n\n\ndef test_list():\n    assert double([3]) == [3, 3]\n"
+
+
+def continued(tmp_path: Path, afterword: Command, *programs: str) -> str:
+    """A run whose first program was rejected, and whose second passes what was revealed to it."""
+    name = write_replies(tmp_path / "a.jsonl", TABLE, *programs, lessons=(LESSON_2, LESSON_1))
+    afterword("run", write_task(tmp_path / "task"), "--model", name)
+    run = run_of(afterword)
+    assert status_of(afterword("continue", run, "double", "--reveal-held-out", "--json")) == "unverified"
+    return run
+
+
+def test_fresh_checks_accept_what_was_continued(tmp_path: Path, afterword: Command) -> None:
+    run = continued(tmp_path, afterword, RIGHT)
+    (tmp_path / "fresh.py").write_text(FRESH)
+    judged = afterword("continue", run, "double", "--held-out", tmp_path / "fresh.py", "--json")
+    told = judged.told
+    assert (judged.code, told["status"], told["best_trial"]) == (0, "accepted", 2)
+    assert told["acceptance"] == {"passed": True, "checks_passed": 1, "checks_total": 1, "trust": "isolated"}
+    assert told["held_out_fresh"] is True
+    assert "held_out_burned" not in told
+    (tmp_path / "fresh.py").unlink()  # the journal has them
+    assert status_of(afterword("resume", run, "--json")) == "accepted"
+    assert "burned: only fresh ones" not in afterword("show", run).out
+    assert json.loads(afterword("export", run).out.splitlines()[-1])["held_out_burned"] is False
+    assert "it counts as rejected" in " ".join(afterword("compare", run).out.split())
+    assert "are not burned" in afterword("continue", run, "double", "--held-out", __file__).complaint
+
+
+def test_what_fresh_checks_reject_can_be_continued_again(tmp_path: Path, afterword: Command) -> None:
+    repeats = "def double(n):\n    return n * 2\n"
+    run = continued(tmp_path, afterword, "def double(n):\n    return n + n if n != [3] else 0\n", repeats)
+    (tmp_path / "fresh.py").write_text(FRESH_STRICTER)
+    judged = afterword("continue", run, "double", "--held-out", tmp_path / "fresh.py", "--json")
+    assert (judged.code, status_of(judged)) == (1, "rejected")
+    more = afterword("continue", run, "double", "--reveal-held-out", "--json")
+    told = more.told
+    assert (told["status"], told["best_trial"], told["held_out_burned"]) == ("unverified", 3, True)
+    assert isinstance(told["trials"], list)
+    assert told["trials"][1]["failed"] == ["held_out_2:test_list"]
+    again = afterword("continue", run, "double", "--held-out", tmp_path / "fresh.py")
+    assert "each of these checks was seen before" in again.complaint
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text('{"args": ["ab"], "expected": "abab"}\n')
+    assert status_of(afterword("continue", run, "double", "--held-out", cases, "--json")) == "accepted"
+
+
+def test_revealed_and_judged_by_fresh_checks_in_one_go(tmp_path: Path, afterword: Command) -> None:
+    name = write_replies(tmp_path / "a.jsonl", TABLE, RIGHT, lessons=(LESSON_2,))
+    afterword("run", write_task(tmp_path / "task"), "--model", name)
+    (tmp_path / "fresh.py").write_text(FRESH)
+    options = ("--reveal-held-out", "--held-out", tmp_path / "fresh.py", "--json")
+    assert status_of(afterword("continue", run_of(afterword), "double", *options)) == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("fresh.txt", "", "test functions (.py) or labelled cases (.jsonl)"),
+        ("missing.py", None, "cannot be read"),
+        ("fresh.py", "def test_x(:\n", "fresh.py"),
+        ("fresh.py", HELD_OUT.replace("test_seven", "test_other"), "each of these checks was seen before"),
+        ("fresh.py", "from solution import double\n\n\ndef test_x(capsys):\n    assert double(9) == 18\n", "capsys"),
+    ],
+)
+def test_checks_that_cannot_be_used_leave_no_mark(
+    tmp_path: Path, afterword: Command, file: str, text: str | None, complaint: str
+) -> None:
+    run = continued(tmp_path, afterword, RIGHT)
+    if text is not None:
+        (tmp_path / file).write_text(text)
+    refused = afterword("continue", run, "double", "--held-out", tmp_path / file)
+    assert refused.code == 2
+    assert complaint in refused.complaint
+    assert status_of(afterword("resume", run, "--json")) == "unverified"
+    (tmp_path / "good.py").write_text(FRESH)
+    assert status_of(afterword("continue", run, "double", "--held-out", tmp_path / "good.py", "--json")) == "accepted"
 
 
 def test_only_a_rejected_task_is_continued(tmp_path: Path, afterword: Command) -> None:

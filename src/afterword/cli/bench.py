@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import anyio
 
 from afterword.cli.ask import AskingReflector, read_line
-from afterword.cli.departures import Departure, GivenLesson, RevealedChecks
+from afterword.cli.departures import Departure, FreshChecks, GivenLesson
 from afterword.cli.families import MakeReflector, Settings
 from afterword.cli.roles import SELF_JUDGE, Roles
 from afterword.core.budget import Allowance
@@ -190,6 +190,11 @@ class ItemBench:
         else:
             self._answered[role] += 1
 
+    @property
+    def fresh(self) -> tuple[FreshChecks, ...]:
+        """Held-out checks that were given in place of burned ones."""
+        return self._departure.fresh
+
     def temperature(self, role: str) -> float | None:
         """How the model of a role is sampled."""
         return self._benches.roles.named(role).temperature
@@ -226,6 +231,7 @@ class ItemBench:
         reflector: MakeReflector,
         *,
         held_out: Evaluator | None = None,
+        fresh: Sequence[Evaluator] = (),
         memory: int,
     ) -> Reflexion:
         """The loop with these parts and all that the settings say of it."""
@@ -235,8 +241,9 @@ class ItemBench:
         if held_out is None and not arm.sees_evaluator and not isinstance(evaluator, Preparable):
             held_out = evaluator  # it does not flow back in this arm
         evaluator = await self._in_loop(evaluator, held_out)
-        if (revealed := self._departure.revealed) and held_out is not None:
-            evaluator, held_out, most = RevealedChecks(evaluator, held_out, revealed), None, revealed + 1
+        if self._departure.revealed and held_out is not None:
+            evaluator, held_out = self._departure.judged_by(evaluator, held_out, fresh)
+            most = self._departure.revealed[-1] + 1
         if settings.strategy.reflects:
             lessons = reflector(await self.model("reflector"), self.temperature("reflector"))
             lessons = arm.reflector(_without(lessons, settings.without))

@@ -60,7 +60,8 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             raise InputError("a person is asked about one task after the other: add --jobs 1")
         console = LeavableConsole(stderr=results.as_json)
         results.compares = start.plan.is_experiment
-        results.burned = frozenset(task for task, how in start.departures.items() if how.revealed)
+        results.burned = frozenset(task for task, how in start.departures.items() if how.burned)
+        results.fresh = frozenset(task for task, how in start.departures.items() if how.fresh and not how.burned)
         if start.plan.pilot is not None:
             await _conduct_pilot(start, console, results)
             return

@@ -1,18 +1,29 @@
-"""Where a run departs from what was recorded: another lesson after a fork, held-out checks that were revealed.
+"""Where a run departs from what was recorded: another lesson after a fork, held-out checks revealed or given anew.
 
 Both are functions of what the run was started with, so that such a run can itself be resumed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from afterword.core.effects import Effects
+from afterword.core.leaks import check_texts
 from afterword.core.protocols import EvaluateContext, Evaluator, Preparable, ReflectContext, Reflector
 from afterword.core.records import CheckResult, Feedback, Reflection, Task
 
 PREFIX = "held_out:"
 REVEALED = "It passed the visible checks and failed held-out ones, which are shown now:"
+
+
+@dataclass(frozen=True, slots=True)
+class FreshChecks:
+    """Held-out checks that a person gave after others were burned."""
+
+    name: str
+    """Of the file, whose ending says what it holds."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +33,25 @@ class Departure:
     lesson_of: int = 0
     """The trial whose lesson is the given one; 0: none is."""
     lesson: str = ""
-    revealed: int = 0
-    """The trial whose held-out failure is revealed; 0: none is. One more trial follows it."""
+    revealed: tuple[int, ...] = ()
+    """The trials whose held-out failures are revealed. One more trial follows each."""
+    fresh: tuple[FreshChecks, ...] = ()
+    """What was given since: the first in place of what the first revelation burned, and so on."""
+
+    @property
+    def burned(self) -> bool:
+        """Whether nothing can accept the task as long as no fresh checks are given."""
+        return len(self.revealed) > len(self.fresh)
+
+    def judged_by(
+        self, visible: Evaluator, held_out: Evaluator | None, fresh: Sequence[Evaluator]
+    ) -> tuple[Evaluator, Evaluator | None]:
+        """The visible and the held-out evaluator from here on."""
+        given = iter(fresh)
+        for number, since in enumerate(self.revealed):
+            if held_out is not None:
+                visible, held_out = RevealedChecks(visible, held_out, since, number), next(given, None)
+        return visible, held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +76,16 @@ class RevealedChecks:
     visible: Evaluator
     held_out: Evaluator
     since: int
+    number: int = 0
+    """How many others were revealed before."""
 
     @property
     def check_ids(self) -> tuple[str, ...]:
         return self.visible.check_ids
+
+    def check_texts(self) -> tuple[str, ...]:
+        """What may stand in a prompt: both are visible now."""
+        return (*check_texts(self.visible), *check_texts(self.held_out))
 
     async def prepare(self, task: Task, effects: Effects) -> RevealedChecks:
         """With the visible evaluator prepared."""
@@ -65,7 +99,8 @@ class RevealedChecks:
         if not seen.passed or context.number < self.since:
             return seen
         held = await self.held_out.evaluate(replace(context, role="held_out"))
-        checks = tuple(CheckResult(f"{PREFIX}{check.id}", check.passed, check.message) for check in held.checks)
+        prefix = PREFIX if self.number == 0 else f"held_out_{self.number + 1}:"
+        checks = tuple(CheckResult(f"{prefix}{check.id}", check.passed, check.message) for check in held.checks)
         passing = seen.checks_passed + held.checks_passed
         total = len(seen.checks) + len(held.checks)
         return replace(

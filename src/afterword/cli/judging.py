@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from afterword.cli.departures import FreshChecks
 from afterword.cli.families.interface import Bench
 from afterword.core.effects import Effects
 from afterword.core.protocols import Evaluator, Model, Sandbox
 from afterword.core.records import Task
+from afterword.errors import InputError
 from afterword.evaluators.command import AskedVerdict
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite, refuse_unusable
+from afterword.evaluators.function_tests.telling import check_texts
 from afterword.families.programming.command_task import prepared_evaluators
 from afterword.families.programming.language_task import language_evaluators
 from afterword.families.programming.own_tests import (
@@ -28,7 +31,7 @@ from afterword.families.programming.own_tests import (
     write_agreed_tests,
     write_tests,
 )
-from afterword.families.programming.task_folder import ProgrammingTask
+from afterword.families.programming.task_folder import ProgrammingTask, read_suite
 from afterword.sandbox import STRONG, open_sandbox
 
 Told = Callable[[Sequence[OwnTest]], None]
@@ -62,6 +65,8 @@ class Judging:
     visible: Evaluator | None
     """None: the tests are still to be written (`own_tests`)."""
     held_out: Evaluator | None
+    fresh: tuple[Evaluator, ...]
+    """What a person gave in place of burned held-out checks."""
     judges: JudgePool
     task: ProgrammingTask
 
@@ -107,7 +112,9 @@ async def open_judging(task: ProgrammingTask, bench: Bench, *, own_tests: bool) 
             held_out = await _function_tests(task, task.held_out, jail.judges, held_out=True)
         asked = AskedVerdict(bench.show, bench.read)
         command, outside = await prepared_evaluators(task, jail.sandbox, asked)
-        yield Judging(command or visible, outside or held_out, jail.judges, task)
+        given = fresh_suites(task, bench.fresh)
+        fresh = [await _function_tests(task, suite, jail.judges, held_out=True) for suite in given]
+        yield Judging(command or visible, outside or held_out, tuple(fresh), jail.judges, task)
 
 
 @asynccontextmanager
@@ -119,6 +126,36 @@ async def _open_jail(python: Path | None, workers: int, *, allow_weak: bool, own
         companions = await stack.enter_async_context(opened()) if own_tests else None
         judges = await stack.enter_async_context(JudgePool(sandbox, workers=workers, companions=companions))
         yield Jail(sandbox, judges)
+
+
+def fresh_suites(task: ProgrammingTask, given: Sequence[FreshChecks]) -> list[Suite]:
+    """The checks that a person gave in place of burned ones.
+
+    Raises:
+        InputError: they cannot judge this task, or some of them say nothing that was not seen before.
+    """
+    if given and task.held_out is None:
+        raise InputError(
+            f"fresh checks are given as a file for Python functions, and something else judges {task.task.id!r}; "
+            "put them into its folder and start a new run"
+        )
+    entry_point = str(task.task.inputs["entry_point"])
+    suites = [suite for suite in (task.visible, task.held_out) if suite is not None]
+    seen = {text for suite in suites for text in _calls(suite, entry_point)}
+    fresh: list[Suite] = []
+    for checks in given:
+        suite = read_suite(checks.text, Path(checks.name), entry_point)
+        calls = _calls(suite, entry_point)
+        if calls and calls <= seen:
+            raise InputError("each of these checks was seen before; write fresh ones", file=Path(checks.name))
+        seen |= calls
+        fresh.append(suite)
+    return fresh
+
+
+def _calls(suite: Suite, entry_point: str) -> set[str]:
+    """What a suite asserts, under whatever names."""
+    return {text for text in check_texts(suite) if f"{entry_point}(" in text}
 
 
 async def _function_tests(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -60,10 +61,13 @@ def run_json(run: RunSummary) -> dict[str, object]:
 
 
 async def burned_tasks(journal: Journal, run: str) -> frozenset[str]:
-    """The tasks whose held-out checks were shown to the agent: those can accept nothing any more."""
-    from afterword.experiments.results import BURNED
+    """The tasks whose held-out checks were shown to the agent, and no fresh ones given: nothing can accept them."""
+    from afterword.experiments.results import BURNED, FRESH
 
-    return frozenset(note.task for note in await journal.notes(run) if note.kind == BURNED)
+    balance: Counter[str] = Counter()
+    for note in await journal.notes(run):
+        balance[note.task] += (note.kind == BURNED) - (note.kind == FRESH)
+    return frozenset(task for task, open_ones in balance.items() if open_ones > 0)
 
 
 def print_json(value: object) -> None:

@@ -34,6 +34,8 @@ class Results:
     """The run whose arms can be compared now."""
     burned: frozenset[str] = frozenset()
     """Tasks whose held-out checks were revealed: nothing accepts them until fresh ones are given."""
+    fresh: frozenset[str] = frozenset()
+    """Tasks that are judged by held-out checks which were given after others were revealed."""
     answered: int | None = None
     """The exit code of a run that ends with an answer of its own, as a pilot does."""
     _own_tests: dict[str, Sequence[OwnTest]] = field(default_factory=dict)
@@ -49,7 +51,8 @@ class Results:
         own_tests = self._own_tests.pop(outcome.task_id, ())
         if self.as_json:
             told = {**_place(job), **outcome_json(outcome, own_tests)}
-            self._write({**told, "held_out_burned": True} if outcome.task_id in self.burned else told)
+            marks = {"held_out_burned": self.burned, "held_out_fresh": self.fresh}
+            self._write({**told, **{mark: True for mark, tasks in marks.items() if outcome.task_id in tasks}})
         if self.out is not None and outcome.best is not None:
             try:
                 self.out.write_text(outcome.best.trajectory.output, encoding="utf-8", errors="backslashreplace")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,18 +21,19 @@ from afterword.cli.bench import Benches, ItemBench, RunLimits
 from afterword.cli.cases import Case
 from afterword.cli.departures import Departure
 from afterword.cli.families import Family, Item, Settings
+from afterword.cli.kept import Kept
 from afterword.cli.plan import Plan, run_fingerprints
 from afterword.cli.roles import Roles, roles_of
 from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
-from afterword.core.protocols import EffectKey, EventSink, Recorder
+from afterword.core.protocols import EffectKey
 from afterword.core.records import Outcome, StopReason, Strategy, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault
 from afterword.experiments.limits import RunBudget, is_lasting
 from afterword.experiments.pairing import PairedRecord, PairListener
-from afterword.experiments.scheduler import Job, Listener, RunRecord, Unrecorded, run_jobs, without_outcome
+from afterword.experiments.scheduler import Job, Listener, run_jobs, without_outcome
 from afterword.experiments.shared import Shared, open_shared
 from afterword.models import open_models
 from afterword.models.opening import Models
@@ -40,7 +41,6 @@ from afterword.models.options import RetryNotice
 
 if TYPE_CHECKING:
     from afterword.families.programming.own_tests import OwnTest
-    from afterword.journal import Run
 
 MOST_HELD = 64
 """So many items are kept from the first look at the sources; of more, each is made again when its turn comes."""
@@ -161,51 +161,6 @@ class Items:
         for row in self._made() if self._held is None else self._held:
             if self._only in (None, row[0].task.id):
                 yield row
-
-
-class Kept:
-    """The run that a session is kept in; a new one is begun with its first task, so that a refusal leaves none."""
-
-    def __init__(self, run: Run | None, start: Callable[[], Awaitable[Run]] | None = None) -> None:
-        self.run = run
-        self._start = start
-        self._turn = anyio.Lock()
-        self._none = Unrecorded()
-
-    async def begin(self) -> None:
-        """Begins the run, if it is to be kept and has not begun."""
-        async with self._turn:
-            if self.run is None and self._start is not None:
-                self.run = await self._start()
-
-    @property
-    def _record(self) -> RunRecord:
-        return self._none if self.run is None else self.run
-
-    @property
-    def recorder(self) -> Recorder:
-        return self._record.recorder
-
-    def events(self, sink: EventSink | None = None, *, arm: str, seed: int = 0) -> EventSink:
-        """A sink that keeps what is told, and hands it on."""
-        return self._record.events(sink, arm=arm, seed=seed)
-
-    async def outcome(self, task: str, *, arm: str, seed: int = 0) -> Outcome | None:
-        """What a task came to in an earlier session."""
-        return await self._record.outcome(task, arm=arm, seed=seed)
-
-    async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
-        """Keeps what a task came to."""
-        await self._record.finish(outcome, arm=arm, seed=seed)
-
-    async def forget(self, task: str, *, arm: str, seed: int = 0, trial: int, why: str) -> None:
-        """Sets aside what was recorded of a task from a trial on."""
-        await self._record.forget(task, arm=arm, seed=seed, trial=trial, why=why)
-
-    def let_go(self, task: str, arm: str, seed: int) -> None:
-        """Drops what is kept in memory for a task that nobody asks about any more."""
-        if self.run is not None:
-            self.run.let_go(task, arm=arm, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +313,7 @@ class _Session:
                 written = partial(screen.own_tests, task_id)
                 self._at_work[place] = benches.of_item(task_id, screen, written, departure)
             async with item.loop(self._at_work[place]) as reflexion:
-                await start.kept.begin()
+                await start.kept.begin(task_id)
                 told = Opening(
                     benches.roles,
                     case.settings,

@@ -15,15 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afterword.cli.departures import Departure
+from afterword.cli.continuing import refuse_uncontinuable, what_is_new
+from afterword.cli.departures import Departure, FreshChecks
 from afterword.cli.families import family_named
+from afterword.cli.kept import Kept
 from afterword.cli.plan import Plan, plan_of
-from afterword.cli.session import Items, Kept, Start
+from afterword.cli.session import Items, Start
 from afterword.cli.stalls import stalls_told
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
 from afterword.errors import InputError, RunChanged
-from afterword.experiments.results import BURNED
+from afterword.experiments.results import BURNED, FRESH
 from afterword.models.opening import split_name
 
 if TYPE_CHECKING:
@@ -195,11 +197,15 @@ async def forked_run(
 
 
 @asynccontextmanager
-async def continued_run(name: str, task: str, choice: JournalChoice, changes: Changes) -> AsyncIterator[Start]:
-    """A run of which one rejected task is taken up again, its held-out failure revealed.
+async def continued_run(
+    name: str, task: str, choice: JournalChoice, changes: Changes, reveal: bool, fresh: FreshChecks | None
+) -> AsyncIterator[Start]:
+    """A run of which one task is taken up again: its held-out failure is revealed, fresh checks are given, or both.
+
+    What is new is written down once the task's loop has opened, so that checks that cannot be used leave no mark.
 
     Raises:
-        InputError: there is no such run or task, or the task was not rejected.
+        InputError: there is no such run or task, or what it came to does not allow this.
         RunChanged, RunBusy: as `resumed_run`.
     """
     async with choice.opened(create=False) as journal:
@@ -208,26 +214,28 @@ async def continued_run(name: str, task: str, choice: JournalChoice, changes: Ch
             start = await _taken_up(journal, run, choice, changes)
             _refuse_experiment(start.plan)
             check(run, start)
+            if fresh is not None and start.family.name != "programming":
+                raise InputError(f"--held-out is for programs; the run is of the family {start.family.name}")
             settings = start.plan.settings
-            outcome = await run.outcome(task, arm=settings.strategy, seed=settings.seed)
+            arm, seed = settings.strategy, settings.seed
+            outcome = await run.outcome(task, arm=arm, seed=seed)
+            before = start.departures.get(task, Departure())
+            refuse_uncontinuable(run.id, task, outcome, before, settings.strategy, reveal=reveal, fresh=fresh)
             statuses = (await journal.summary(run.id)).statuses
             concluded = sum(number for status, number in statuses.items() if status != "faulted")
-            if outcome is None or outcome.best is None or (outcome.status != "rejected" and not _is_burned(run, task)):
-                found = "no outcome" if outcome is None else repr(outcome.status)
-                raise InputError(f"expected a task of the run that was rejected, found {task!r} with {found}")
-            if not settings.strategy.reflects and not settings.strategy.shows_last_attempt:
-                raise InputError(f"the strategy {settings.strategy} shows the agent nothing of a failure; fork the run")
-            if not _is_burned(run, task):
-                trial = outcome.best.number
-                await run.note(BURNED, task, f"held-out checks were shown to the agent after trial {trial}")
-                await run.forget(
-                    task, arm=settings.strategy, seed=settings.seed, trial=trial + 1, why="it is continued"
-                )
-            only = Items(start.plan, start.family, only=task)
+            best = 0 if outcome is None or outcome.best is None else outcome.best.number
+            notes = what_is_new(task, best if reveal and not before.burned else None, fresh)
+
+            async def reopen() -> None:
+                for note in notes:
+                    await run.note(note.kind, note.task, note.text)
+                await run.forget(task, arm=arm, seed=seed, trial=best + 1, why="it is continued")
+
             yield replace(
                 start,
-                items=only,
-                departures=departures_of(run, run.notes),
+                items=Items(start.plan, start.family, only=task),
+                kept=Kept(run, reopened={task: reopen}),
+                departures=departures_of(run, (*run.notes, *notes)),
                 others_left=concluded < len(start.items),
             )
 
@@ -246,10 +254,6 @@ def _refuse_revealed(at: tuple[str, int], notes: Sequence[Note]) -> None:
 def _refuse_experiment(plan: Plan) -> None:
     if plan.is_experiment:
         raise InputError("that run is an experiment, whose arms are compared as they are; take one of `afterword run`")
-
-
-def _is_burned(run: Run, task: str) -> bool:
-    return any(note.kind == BURNED and note.task == task for note in run.notes)
 
 
 async def _taken_up(journal: Journal, run: Run, choice: JournalChoice, changes: Changes) -> Start:
@@ -282,14 +286,18 @@ def check(run: Run, start: Start) -> None:
     run.check(now)
 
 
-def departures_of(run: Run, notes: tuple[Note, ...]) -> dict[str, Departure]:
+def departures_of(run: Run, notes: Sequence[Note]) -> dict[str, Departure]:
     """How the tasks of a run depart from what was recorded."""
     departures: dict[str, Departure] = {}
     if run.fork is not None and run.fork.lesson is not None:
         departures[run.fork.task] = Departure(lesson_of=run.fork.trial, lesson=run.fork.lesson)
     for note in notes:
+        before = departures.get(note.task, Departure())
         if note.kind == BURNED and (trial := _TRIAL.search(note.text)) is not None:
-            departures[note.task] = replace(departures.get(note.task, Departure()), revealed=int(trial[1]))
+            departures[note.task] = replace(before, revealed=(*before.revealed, int(trial[1])))
+        elif note.kind == FRESH:
+            file, _, text = note.text.partition("\n")
+            departures[note.task] = replace(before, fresh=(*before.fresh, FreshChecks(file, text)))
     return departures
 
 

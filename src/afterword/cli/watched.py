@@ -79,7 +79,10 @@ class WatchedScreen:
             print_wrapped(self._console, Text(plain(f"task  {job.task.id}: it has its outcome already")), hang=6)
             self._display.outcome(outcome)
         if job.task.id in self._results.burned and outcome.status == "unverified":
-            text = "its held-out checks were revealed and are burned: give fresh ones to have it accepted"
+            text = (
+                "its held-out checks were revealed and are burned: give fresh ones to have it accepted "
+                "(afterword continue RUN TASK --held-out FILE)"
+            )
             print_wrapped(self._console, Text(text, style="yellow"), "  ", hang=2)
         if self._show_output and outcome.best is not None:
             show_output(self._console, outcome.best, self._language)

@@ -12,6 +12,8 @@ from afterword.core.records import Outcome, Status, StopReason, Usage
 
 BURNED = "burned"
 """The kind of a journal's note that says of a task: its held-out checks were revealed after this trial."""
+FRESH = "fresh held-out checks"
+"""The kind of a note that brings a task held-out checks in place of burned ones: the file's name, then its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class TrialResult:
     """What the visible evaluator said."""
     score: float
     spent: Usage
-    """By the end of this trial, all roles together."""
+    """By the end of this trial, all roles together, and what was asked before the first one."""
     lesson: bool
     """Whether a lesson was in its prompt."""
 
@@ -85,7 +87,7 @@ class Result:
 
 def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
     """The record of an outcome."""
-    spent = Usage()
+    spent = _before_trials(outcome)
     trials = []
     for trial in outcome.trials:
         spent = spent + sum(trial.usage.values(), Usage())
@@ -103,4 +105,23 @@ def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
         None if outcome.acceptance is None else outcome.acceptance.passed,
         dict(outcome.usage),
         "" if outcome.fault is None else outcome.fault.kind,
+    )
+
+
+_BEFORE = "test_writer"
+"""The role that is asked before the first trial: an arm that has its tests written has paid for them by then."""
+
+
+def _before_trials(outcome: Outcome) -> Usage:
+    total = outcome.usage.get(_BEFORE, Usage())
+    within = sum((trial.usage.get(_BEFORE, Usage()) for trial in outcome.trials), Usage())
+    cost = None if total.cost_usd is None or within.cost_usd is None else total.cost_usd - within.cost_usd
+    return Usage(
+        total.calls - within.calls,
+        total.tokens_in - within.tokens_in,
+        total.tokens_out - within.tokens_out,
+        total.tokens_cached - within.tokens_cached,
+        total.tokens_reasoning - within.tokens_reasoning,
+        cost,
+        total.seconds - within.seconds,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from afterword.cli.departures import FreshChecks
 from afterword.cli.roles import ModelChoice
 from afterword.core.budget import Allowance
 from afterword.core.protocols import Actor, Evaluator, Model, Reflector
@@ -127,6 +128,11 @@ class Bench(Protocol):
         """
         ...
 
+    @property
+    def fresh(self) -> tuple[FreshChecks, ...]:
+        """Held-out checks that a person gave in place of burned ones."""
+        ...
+
     def temperature(self, role: str) -> float | None:
         """How the model of a role is sampled."""
         ...
@@ -165,10 +171,12 @@ class Bench(Protocol):
         reflector: MakeReflector,
         *,
         held_out: Evaluator | None = None,
+        fresh: Sequence[Evaluator] = (),
         memory: int,
     ) -> Reflexion:
         """The loop with these parts and all that the settings say of it.
 
+        `fresh` are the evaluators of the checks that a person gave in place of burned ones, in their order.
         `reflector` is called only where the strategy reflects; `memory` is how many lessons are usual in the family.
         """
         ...

@@ -97,6 +97,7 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
                 await _evaluator(judging, bench, repairs),
                 await _reflector(bench, repairs.aside) if own else program_reflector,
                 held_out=judging.held_out,
+                fresh=judging.fresh,
                 memory=MEMORY,
             )
 

@@ -150,13 +150,21 @@ def _find(path: Path, names: tuple[str, str]) -> Path | None:
 
 
 def _read_suite(file: Path, stated: TaskFile) -> Suite:
-    text = read_text(file, f"write checks of {stated.entry_point} into it")
+    return read_suite(read_text(file, f"write checks of {stated.entry_point} into it"), file, stated.entry_point)
+
+
+def read_suite(text: str, file: Path, entry_point: str) -> Suite:
+    """The checks of a file: test functions, or a labelled example a line where its name ends in `.jsonl`.
+
+    Raises:
+        InputError: they cannot be used.
+    """
     if file.suffix == ".jsonl":
-        return Suite.from_cases(read_cases(text, file), entry_point=stated.entry_point, file=file)
-    suite = Suite.from_source(text, entry_point=stated.entry_point, file=file)
-    if not re.search(rf"\b{re.escape(stated.entry_point)}\b", text):
+        return Suite.from_cases(read_cases(text, file), entry_point=entry_point, file=file)
+    suite = Suite.from_source(text, entry_point=entry_point, file=file)
+    if not re.search(rf"\b{re.escape(entry_point)}\b", text):
         raise InputError(
-            f"the tests never use {stated.entry_point!r}; correct entry_point in task.toml or import it in the tests",
+            f"the tests never use {entry_point!r}; correct entry_point in task.toml or import it in the tests",
             file=file,
         )
     return suite
