@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterword.errors import NoTests
+from afterword.evaluators.function_tests.arrays import ArrayComparisons, concerns_arrays
 from afterword.evaluators.function_tests.assertions import AssertRewriter, guarded
 from afterword.evaluators.function_tests.discovery import (
     Discovery,
@@ -20,6 +21,7 @@ from afterword.evaluators.function_tests.discovery import (
 )
 from afterword.evaluators.function_tests.features import check_features
 from afterword.evaluators.function_tests.literals import NotLiteral, row_of
+from afterword.evaluators.function_tests.own_names import closed_to_star, left_out_imports
 from afterword.evaluators.function_tests.source import bound_names, parse, walk
 from afterword.evaluators.function_tests.state import shared_state
 from afterword.evaluators.judge.program import Item, Program, Row
@@ -80,21 +82,31 @@ def _compiled(
     tree: ast.Module, text: str, entry_point: str, ids: tuple[str, ...], rows: tuple[Row, ...], found: Found,
     shared: tuple[str, ...],
 ) -> Compiled:  # fmt: skip
-    imports = tuple(sorted(set(_imports(tree)) - {"solution", "pytest"}))
+    imports = _imports(tree)
     needs = tuple(dict.fromkeys([entry_point, *_imported_from_solution(tree)]))
     if rows:
         return Compiled(Program(entry_point, ids, needs, rows=rows), shared, imports)
     not_offered = bound_names(tree) | (set(dir(builtins)) - {entry_point}) | {"__file__", "__name__"}
-    offered = tuple(sorted(_free_names(text) - not_offered))
+    free = _free_names(text) - not_offered
+    left_out = left_out_imports(tree, free)
+    own = {str(alias.asname) for node in left_out for alias in node.names}
+    closed = tuple(sorted({*closed_to_star(tree, entry_point), *own}))
     lines = text.split("\n")
     body = [guarded(node, found.guards[i]) if i in found.guards else node for i, node in enumerate(tree.body)]
     tree.body = [node for node in body if not is_main_block(node)]
     tree.body = AssertRewriter(lines).rewrite(tree.body)
+    used = tuple(sorted({*imports, *_imports(ast.Module(list(left_out), []))}))
+    if concerns_arrays(tree, used):
+        tree = ArrayComparisons().visit(tree)
+    leading = sum(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+    at = leading + (ast.get_docstring(tree, clean=False) is not None)
+    tree.body[at:at] = left_out
     code = compile(tree, _FILE, "exec", dont_inherit=True)
     shown = tuple(line[:_MAX_LINE] for line in lines)
-    return Compiled(
-        Program(entry_point, ids, needs, offered, code=code, items=tuple(found.items), lines=shown), shared, imports
-    )
+    offered = tuple(sorted(free - own))
+    items = tuple(found.items)
+    program = Program(entry_point, ids, needs, offered, closed=closed, code=code, items=items, lines=shown)
+    return Compiled(program, shared, used)
 
 
 def _literal_rows(body: list[ast.stmt], found: Found, names: dict[str, str], lines: list[str]) -> tuple[Row, ...]:
@@ -165,12 +177,15 @@ def _imported_from_solution(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name != "*")
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _imports(tree: ast.Module) -> tuple[str, ...]:
+    """The modules that a file imports, but for those that the runner has itself."""
+    found: set[str] = set()
     for node in walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.split(".")[0]
+            found.add(node.module.split(".")[0])
+    return tuple(sorted(found - {"solution", "pytest"}))
 
 
 def _free_names(text: str) -> set[str]:

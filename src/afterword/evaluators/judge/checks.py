@@ -30,7 +30,11 @@ class Checks:
         self._known: dict[str, str] = {}
 
     def record(self, check_id: str, result: str, message: str = "") -> None:
-        """`result` is passed, failed, error or memory; a check that failed once stays failed."""
+        """`result` is passed, failed, error or memory; a check that failed once stays failed.
+
+        Raises VerdictEnd if one was raised before: whatever the tests made of it.
+        """
+        VerdictEnd.insist()
         if self._known.get(check_id, "passed") != "passed":
             return
         self._known[check_id] = result

@@ -247,8 +247,11 @@ class Connection(Codec):
     def _error_arguments(self, error: Exception) -> list[object]:
         try:
             return [self.encode(argument) for argument in error.args]
-        except (Unsendable, UnsupportedFeature):
-            return [str(error)[:2000]]
+        except UnsupportedFeature as end:
+            end.take_back()
+        except Unsendable:
+            pass
+        return [str(error)[:2000]]
 
     def _raised(self, node: object) -> BaseException:
         if type(node) is not list or len(node) != 6:

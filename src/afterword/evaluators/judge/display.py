@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterable
 
 from afterword.evaluators.judge.connection import Call, CannotCross, Connection
-from afterword.evaluators.judge.ends import Tampered
 from afterword.evaluators.judge.origins import RemoteOrigin, origin_of
 from afterword.evaluators.judge.remote import number_of
-from afterword.sandbox.jail.codec import BASES
+from afterword.sandbox.jail.codec import BASES, WireError
 
 MAX_VALUE = 2_000
 MAX_LINE = 300
@@ -125,8 +124,8 @@ def _decoded(connection: Connection, node: object) -> object:
     if isinstance(node, list) and node and node[0] == "fn":
         return _Shown(str(node[2]))
     try:
-        return connection.received(node)
-    except Tampered:  # sent by the tests in a form that is only read in the jail, e.g. an iterator
+        return connection.decode(node)
+    except (WireError, RecursionError):  # sent by the tests in a form that is only read in the jail, e.g. an iterator
         return _Shown("…")
 
 

@@ -5,9 +5,30 @@ All are `BaseException`, since tests and programs may hold `except Exception`.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class VerdictEnd(BaseException):
-    """The base of what no test may catch."""
+    """The base of what no test may keep from ending the verdict."""
+
+    first: ClassVar[VerdictEnd | None] = None
+    """The first one in this process, which reaches one verdict. A bare `except` of the tests catches it like any other;
+    without this the check would then pass on no evidence at all."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        VerdictEnd.first = VerdictEnd.first or self
+
+    def take_back(self) -> None:
+        """For who answers it by something else than the end of the verdict."""
+        if VerdictEnd.first is self:
+            VerdictEnd.first = None
+
+    @staticmethod
+    def insist() -> None:
+        """Raises the first end again, if there was one."""
+        if VerdictEnd.first is not None:
+            raise VerdictEnd.first
 
 
 class JailLost(VerdictEnd):

@@ -18,6 +18,10 @@ a row without a call, for `assert True`."""
 
 Kind = Literal["function", "method", "unittest", "check"]
 
+LEFT_MAY_BE_EMPTY = 1
+RIGHT_MAY_BE_EMPTY = 2
+"""Flags of a compared pair: a side that the tests chose from an array may have no items."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -76,6 +80,8 @@ class Program:
     """Names that the program has to define; without one the verdict is `missing`."""
     offered: tuple[str, ...] = ()
     """Names that the tests use without defining or importing them; taken from the program where it has them."""
+    closed: tuple[str, ...] = ()
+    """Names that `from solution import *` leaves out."""
     rows: tuple[Row, ...] = ()
     code: CodeType | None = None
     """None: the rows are all there is."""
@@ -93,6 +99,7 @@ class Program:
                 "check_ids": self.check_ids,
                 "needs": self.needs,
                 "offered": self.offered,
+                "closed": self.closed,
                 "rows": [row.plain() for row in self.rows],
                 "code": self.code,
                 "items": [item.plain() for item in self.items],

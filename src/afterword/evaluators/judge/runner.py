@@ -17,7 +17,7 @@ import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 
-from afterword.evaluators.judge import minipytest, solution
+from afterword.evaluators.judge import arrays, minipytest, solution
 from afterword.evaluators.judge.cases import run_rows
 from afterword.evaluators.judge.checks import TESTS_FILE, Checks
 from afterword.evaluators.judge.connection import CannotCross, Connection
@@ -189,10 +189,12 @@ def _run_code(program: Program, found: Mapping[str, object], connection: Connect
         __aw_check__=checks.guard,
         __aw_failed__=CheckFailed,
         __aw_unset__=UNSET,
+        __aw_compare__=arrays.compare,
+        __aw_call__=arrays.call,
     )
     names.update({name: found[name] for name in program.offered if name in found})
     sys.modules["tests"] = tests
-    sys.modules["solution"] = solution.SolutionModule(connection)
+    sys.modules["solution"] = solution.SolutionModule(connection, frozenset(program.closed))
     sys.modules["pytest"] = minipytest.module()
     assert program.code is not None  # noqa: S101  the caller looked
     try:

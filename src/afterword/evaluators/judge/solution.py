@@ -12,16 +12,17 @@ from afterword.evaluators.judge.remote import is_private
 class SolutionModule(types.ModuleType):
     """Stands in `sys.modules` of the runner; nothing of the program runs here."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, closed: frozenset[str] = frozenset()) -> None:
+        """`closed`: names that `from solution import *` leaves out."""
         super().__init__("solution")
-        self.__dict__["_aw_connection"] = connection
+        self.__dict__.update(_aw_connection=connection, _aw_closed=closed)
 
     def __getattr__(self, name: str) -> object:
         if name != "__all__" and is_private(name):
             raise AttributeError(f"module 'solution' has no attribute {name!r}")
         connection: Connection = self.__dict__["_aw_connection"]
         if name == "__all__":
-            return public_names(connection)
+            return [name for name in public_names(connection) if name not in self.__dict__["_aw_closed"]]
         found = values(connection, (name,))
         if name not in found:
             raise AttributeError(f"module 'solution' has no attribute {name!r}")
