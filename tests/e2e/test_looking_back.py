@@ -188,6 +188,14 @@ def test_training_data_holds_accepted_outputs_only_and_says_where_they_come_from
     assert (provenance["held_out_passed"], provenance["held_out_total"], provenance["trust"]) == (1, 1, "exact")
 
 
+def test_no_training_data_is_told(afterword: Command, tmp_path: Path) -> None:
+    place = tmp_path / "failed.sqlite"
+    replies = write_replies(tmp_path / "replies.jsonl", SAME)
+    afterword("run", write_task(tmp_path / "double"), "--model", replies, "--max-trials", 1, "--journal", place)
+    ran = afterword("export", "--format", "sft", "--journal", place)
+    assert (ran.code, ran.out, ran.err) == (0, "", "no task was accepted: nothing is written\n")
+
+
 def test_parquet_reads_back_as_the_same_table(afterword: Command, place: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra `parquet`")
     assert "say with --out" in afterword("export", "--format", "parquet", "--journal", place).complaint

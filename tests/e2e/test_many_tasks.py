@@ -204,6 +204,7 @@ def test_options_that_do_not_fit_are_refused(
         ("[1]\n", "expected a JSON object"),
         (json.dumps(row("double", 2)) + "\n" + json.dumps(row("double", 2)) + "\n", "found 'double' twice"),
         (json.dumps(row("double", 2, hidden=1)), "unknown key 'hidden'"),
+        ('{"id": "a", "question": "b"}\n', "unknown key 'question'; questions are read with --family qa"),
         (json.dumps(row("double", 2, held_out_cases=[1])), "held_out_cases must be a list of objects"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,9 @@ def test_doctor_as_an_object(afterword: Command, monkeypatch: pytest.MonkeyPatch
     local = told["local_model"]
     assert isinstance(local, dict)
     assert local["state"] == "missing"
+    stated = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert isinstance(told["extras"], dict)
+    assert told["extras"].keys() == stated["project"]["optional-dependencies"].keys() - {"all"}
 
 
 def test_doctor_tells_what_games_and_databases_need(
@@ -114,7 +118,7 @@ def test_doctor_tells_what_games_and_databases_need(
     old.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
     old.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "java         TextWorld Express needs Java 17 or newer, found 11.0.2" in afterword("doctor").out
+    assert "java              TextWorld Express needs Java 17 or newer, found 11.0.2" in afterword("doctor").out
     old.write_text("no program")
     assert "Java 17 or newer, and" in afterword("doctor").out
 

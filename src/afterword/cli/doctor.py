@@ -26,6 +26,7 @@ EXTRAS = {
     "analysis": "scipy",
     "viewer": "starlette",
     "postgres": "psycopg",
+    "parquet": "pyarrow",
     "games": "alfworld",
     "ray": "ray",
     "langgraph": "langgraph",
@@ -33,6 +34,7 @@ EXTRAS = {
     "otel": "opentelemetry-sdk",
 }
 """The distribution that shows that an extra is installed."""
+_NAME = len("textworld-express")
 
 
 def doctor(
@@ -86,14 +88,14 @@ def _report(
     if not any(report.works and report.level in STRONG for report in levels):
         lines.append("  programs of models need --allow-weak-isolation here, which does not keep a hostile one in")
     lines += ["", "models"]
-    lines.append(f"    {'default':<13}{models.default_model}  (set --model or AFTERWORD_MODEL)")
+    lines.append(f"    {'default':<{_NAME}} {models.default_model}  (set --model or AFTERWORD_MODEL)")
     lines.append(
         _line(bool(models.keys), "keys", ", ".join(models.keys) or "none set: OPENAI_API_KEY, ANTHROPIC_API_KEY")
     )
     if models.base_urls:
         lines.append(_line(True, "addresses", ", ".join(models.base_urls)))
     lines.append(_line(models.local, "local model", _local(models.weights, "xllamacpp" in models.packages)))
-    lines.append(f"    {'':<13}{models.weights_path}")
+    lines.append(f"    {'':<{_NAME}} {models.weights_path}")
     lines += ["", "languages"]
     lines += _found(languages)
     lines += ["", "extras"]
@@ -109,7 +111,7 @@ def _found(tools: Mapping[str, Mapping[str, str]]) -> list[str]:
 
 
 def _line(works: bool, name: str, remark: str) -> str:
-    return f"  {'✓' if works else '✗'} {name:<12} {remark}".rstrip()
+    return f"  {'✓' if works else '✗'} {name:<{_NAME}} {remark}".rstrip()
 
 
 def _caution(strong: bool) -> str:

@@ -74,9 +74,13 @@ async def _export(run: str | None, form: Format, out: Path | None, where: str | 
                 await _write_csv(journal, names, stream)
             else:
                 read = _records if form is Format.JSONL else _samples
+                written = 0
                 for name in names:
                     async for row in read(journal, name):
-                        stream.write(json.dumps(row) + "\n")
+                        written += stream.write(json.dumps(row) + "\n")
+                if not written:
+                    why = "no task was accepted" if names else "the journal holds no run"
+                    sys.stderr.write(f"{why}: nothing is written\n")
 
 
 @contextmanager

@@ -39,7 +39,8 @@ def read_tasks(file: Path) -> Iterator[ProgrammingTask]:
 def _task(values: dict[str, object], file: Path) -> ProgrammingTask:
     for key in values:
         if key not in (*KEYS, *CHECKS):
-            raise InputError(f"unknown key {key!r}; known are {', '.join((*KEYS, *CHECKS))}")
+            remedy = "questions are read with --family qa; " if key == "question" else ""
+            raise InputError(f"unknown key {key!r}; {remedy}known are {', '.join((*KEYS, *CHECKS))}")
     stated = task_file_of({key: values[key] for key in KEYS if key in values}, file)
     visible = _suite(values, "visible", stated.entry_point)
     held_out = _suite(values, "held_out", stated.entry_point)
