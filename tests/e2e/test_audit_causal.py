@@ -127,3 +127,24 @@ def test_family_and_model_of_a_journals_run_are_told(afterword: Command, questio
     lessons = afterword("audit", run, "--json").told["lessons"]
     assert isinstance(lessons, list)
     assert {(one["family"], one["model"], one["effect"]) for one in lessons} == {("qa", "openai:served", "gained")}
+
+
+def test_without_a_name_the_latest_run_with_lessons_is_taken(afterword: Command, questions: Path) -> None:
+    assert "there is no journal here" in afterword("audit").complaint
+    with provider(plan=answer) as served:
+        run = first_run(afterword, questions, served.url)
+        assert causal(afterword, run).code == 0  # a run of its own, and a later one
+        asked = ("--model", "openai:served", "--base-url", served.url, "--api-key", "none", "--mode", "cot")
+        afterword("run", "--family", "qa", questions, *asked, "--strategy", "retry", "--max-trials", "1")
+    ran = afterword("audit")
+    assert (ran.code, ran.err) == (0, f"run {run}, the latest with lessons\n")
+    assert ran.out.startswith("qa, openai:served: 3 lessons of 3 tasks")
+    drafted = afterword("lessons", "distil", "--out", questions.with_name("rules.json"))
+    assert (drafted.code, drafted.err) == (0, ran.err)
+
+
+def test_a_journal_without_lessons_is_told(afterword: Command, questions: Path) -> None:
+    with provider(plan=answer) as served:
+        asked = ("--model", "openai:served", "--base-url", served.url, "--api-key", "none", "--mode", "cot")
+        afterword("run", "--family", "qa", questions, *asked, "--strategy", "retry", "--max-trials", "1")
+    assert "no run of the journal has lessons" in afterword("audit").complaint

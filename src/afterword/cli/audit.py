@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from afterword.experiments.statistics import Estimate
 
 RunOrFile = Annotated[
-    str, typer.Argument(help="A run of the journal, or a file that `afterword run --json` printed.", metavar="RUN")
+    str | None,
+    typer.Argument(
+        help="A run of the journal, or a file that `afterword run --json` printed. [the latest with lessons]",
+        metavar="RUN",
+    ),
 ]
 Labelling = Annotated[bool, typer.Option("--label", help="Class the lessons yourself, one by one.")]
 Labels = Annotated[Path | None, typer.Option("--labels", help="The file of labels. [RUN.labels.jsonl]")]
@@ -34,7 +38,7 @@ SampleSize = Annotated[int, typer.Option("--sample", help="How many lessons --ca
 
 
 def audit(
-    run: RunOrFile,
+    run: RunOrFile = None,
     journal: options.JournalPlace = None,
     label: Labelling = False,
     labels: Labels = None,
@@ -51,14 +55,14 @@ def audit(
     """
     from rich.console import Console
 
-    from afterword.cli.past_runs import past_run
+    from afterword.cli.past_runs import lessons_run
     from afterword.experiments.audit import LabelFile
 
     if label and as_json:
         raise InputError("--label asks at the terminal, and --json prints for a program; leave one of them out")
     if label and causal:
         raise InputError("--label asks a person and --causal asks the models; do one after the other")
-    named = past_run(run, journal)
+    named = lessons_run(run, journal)
     file = LabelFile(labels or named.beside(".labels.jsonl"))
     console = Console(stderr=as_json)
     if causal:
@@ -118,8 +122,9 @@ async def _audit(run: PastRun, file: LabelFile, console: Console, label: bool, a
 def _print_group(console: Console, group: Group) -> None:
     from afterword.cli.text import counted, plain
 
-    name = "all" if group.family == "all" else f"{group.family}, {group.model}"
-    lines = [plain(f"{name}: {counted(group.lessons, 'lesson')} of {counted(group.tasks, 'task')}")]
+    name = "all" if group.family in ("all", "unknown") else f"{group.family}, {group.model}"
+    arms = "" if group.arms == 1 else f" in {counted(group.arms, 'arm')}"
+    lines = [plain(f"{name}: {counted(group.lessons, 'lesson')} of {counted(group.tasks, 'task')}{arms}")]
     lines += _shares(group.aspects)
     followed = next(iter(group.effects.values())).n
     lines.append(f"  in the next trial, for {counted(followed, 'lesson')} that it had in its prompt:")

@@ -22,12 +22,16 @@ from afterword.core.budget import Allowance
 from afterword.errors import InputError
 
 if TYPE_CHECKING:
+    from afterword.cli.past_runs import PastRun
     from afterword.experiments.lessons import FirstTrial, Rule, SourceLesson, Transfer
 
 app = typer.Typer(no_args_is_help=True, help="Rules across tasks: drafted, approved by a person, measured.")
 
 RunNames = Annotated[
-    list[str], typer.Argument(help="Runs of the journal, or files that `run --json` printed.", metavar="RUN...")
+    list[str] | None,
+    typer.Argument(
+        help="Runs of the journal, or files that `run --json` printed. [the latest with lessons]", metavar="RUN..."
+    ),
 ]
 
 
@@ -38,7 +42,7 @@ def lessons() -> None:
 
 @app.command("distil")
 def distil(
-    runs: RunNames,
+    runs: RunNames = None,
     out: Annotated[Path, typer.Option(help="The file of drafts to write.")] = Path("rules.json"),
     model: Annotated[str | None, typer.Option(help="Have it word the drafts. [none: the most typical lesson]")] = None,
     base_url: options.BaseUrl = None,
@@ -80,7 +84,10 @@ def distil(
             threads=threads,
         )
     allowance = Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd)
-    found, rules = anyio.run(_distil, runs, journal, choice, allowance, min_tasks, most, record)
+    from afterword.cli.past_runs import lessons_run, past_run
+
+    past = [past_run(name, journal) for name in runs] if runs else [lessons_run(None, journal)]
+    found, rules = anyio.run(_distil, past, choice, allowance, min_tasks, most, record)
     if not rules:
         tasks = len({lesson.task for lesson in found})
         raise InputError(
@@ -89,7 +96,7 @@ def distil(
         )
     from afterword.experiments.lessons import RuleFile, write_rule_file
 
-    write_rule_file(out, RuleFile(rules, source=" ".join(runs)))
+    write_rule_file(out, RuleFile(rules, source=" ".join(run.name for run in past)))
     if as_json:
         sys.stdout.write(json.dumps({"file": str(out), "rules": [asdict(rule) for rule in rules]}) + "\n")
         return 0
@@ -150,8 +157,7 @@ def transfer(
 
 
 async def _distil(
-    names: list[str],
-    journal: str | None,
+    runs: list[PastRun],
     choice: ModelChoice | None,
     allowance: Allowance,
     min_tasks: int,
@@ -159,13 +165,11 @@ async def _distil(
     record: Path | None,
 ) -> tuple[list[SourceLesson], tuple[Rule, ...]]:
     from afterword.cli.asking import actor_role, open_asked
-    from afterword.cli.past_runs import past_run, tasks_of
+    from afterword.cli.past_runs import tasks_of
     from afterword.experiments.lessons import distil as draft
     from afterword.experiments.lessons.sources import lessons_of
 
-    found = [
-        lesson for name in names async for past in tasks_of(past_run(name, journal)) for lesson in lessons_of(past)
-    ]
+    found = [lesson for run in runs async for past in tasks_of(run) for lesson in lessons_of(past)]
     if choice is None:
         return found, await draft(found, min_tasks=min_tasks, most=most)
     role = actor_role(choice)

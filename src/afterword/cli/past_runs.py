@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import anyio
 
 from afterword.cli.jsonl import read_rows
 from afterword.cli.looking_back import existing_journal
@@ -39,6 +42,29 @@ def past_run(name: str, journal: str | None) -> PastRun:
     if path.suffix in (".json", ".jsonl") or "/" in name:
         raise InputError("expected a file that `afterword run --json` printed, found none; check the path", file=path)
     return PastRun(name, None, journal)
+
+
+def lessons_run(name: str | None, journal: str | None) -> PastRun:
+    """The run of this name; without one the latest of the journal in which lessons were written, told on stderr.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name is not None:
+        return past_run(name, journal)
+    run = anyio.run(_latest_with_lessons, journal)
+    sys.stderr.write(f"run {run.name}, the latest with lessons\n")
+    return run
+
+
+async def _latest_with_lessons(journal: str | None) -> PastRun:
+    async with existing_journal(journal) as opened:
+        for summary in await opened.runs():
+            if "command" in (await opened.spec(summary.id)).settings:
+                continue  # an exam, or trials that an audit made again
+            if any(use.role == "reflector" for use in await opened.models(summary.id)):
+                return PastRun(summary.id, None, journal)
+    raise InputError("no run of the journal has lessons; name a file of what `afterword run --json` printed")
 
 
 async def tasks_of(run: PastRun) -> AsyncGenerator[PastTask]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,13 @@ def test_groups_are_counted_by_family_and_model() -> None:
 
 
 def test_one_group_alone_is_not_told_twice() -> None:
-    assert [group.family for group in summarise(look(failing(1, GOOD, "a")))] == ["all"]
+    assert [group.family for group in summarise(look(failing(1, GOOD, "a")))] == ["programming"]
+
+
+def test_a_task_in_two_arms_is_one_task() -> None:
+    lessons = look(failing(1, GOOD, "a"))
+    (group,) = summarise([*lessons, *(replace(lesson, arm="other") for lesson in lessons)])
+    assert (group.lessons, group.tasks, group.arms) == (2, 1, 2)
 
 
 def test_keys_tell_lessons_apart_and_stay() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from afterword.core.records import CheckResult, Feedback, Reflection, Trajectory, Trial
 from afterword.experiments.audit import PastTask
 from afterword.experiments.lessons import FirstTrial
@@ -45,6 +47,11 @@ def test_a_lesson_that_was_taken_back_or_retired_or_is_empty_gives_nothing() -> 
         ),
     )
     assert [one.trial for one in lessons_of(past)] == [4]
+
+
+def test_a_lesson_that_copies_a_worked_example_gives_nothing() -> None:
+    copied = replace(trial(1, 0), reflection=Reflection("I name the architect.", 1, problems=("from_example",)))
+    assert [one.trial for one in lessons_of(PastTask("t", (copied, trial(2, 0))))] == [2]
 
 
 def test_the_first_trial_is_the_one_with_number_1() -> None:

@@ -37,7 +37,8 @@ def past_task(row: Mapping[str, object], family: str = "unknown", model: str = "
     if not isinstance(trials, list) or not isinstance(task, str):
         raise InputError(f"expected an outcome of `afterword run --json`, found an object with {sorted(row)[:6]}")
     family, model = _text(row, "family") or family, _text(row, "reflector_model") or model
-    return PastTask(task, tuple(_trial(trial) for trial in trials), family, model, _text(row, "arm"))
+    seed = int(_number(row, "seed"))
+    return PastTask(task, tuple(_trial(trial) for trial in trials), family, model, _text(row, "arm"), seed)
 
 
 def _trial(row: object) -> Trial:

@@ -31,6 +31,8 @@ class Group:
     model: str
     lessons: int
     tasks: int
+    arms: int
+    """Arms and seeds in which the tasks were worked on."""
     aspects: Mapping[str, Estimate]
     """Shares of all lessons."""
     effects: Mapping[str, Estimate]
@@ -42,7 +44,7 @@ class Group:
 
 
 def summarise(lessons: Iterable[AuditedLesson], labels: Mapping[str, Label] | None = None) -> tuple[Group, ...]:
-    """All lessons first, then, where there is more than one, each family and model."""
+    """Each family and model; where there is more than one, all lessons before them."""
     groups: dict[tuple[str, str], list[AuditedLesson]] = defaultdict(list)
     for lesson in lessons:
         groups[ALL].append(lesson)
@@ -50,7 +52,7 @@ def summarise(lessons: Iterable[AuditedLesson], labels: Mapping[str, Label] | No
     found = [
         _group(family, model, members, labels or {}) for (family, model), members in sorted(groups.items(), key=_order)
     ]
-    return tuple(found[:1] if len(found) == 2 else found)
+    return tuple(found[1:] if len(found) == 2 else found)
 
 
 def _order(item: tuple[tuple[str, str], list[AuditedLesson]]) -> tuple[bool, tuple[str, str]]:
@@ -64,7 +66,8 @@ def _group(family: str, model: str, lessons: list[AuditedLesson], labels: Mappin
         family,
         model,
         len(lessons),
-        len({(lesson.task, lesson.arm, lesson.seed) for lesson in lessons}),
+        len({lesson.task for lesson in lessons}),
+        len({(lesson.arm, lesson.seed) for lesson in lessons}),
         {name: wilson(sum(map(holds, lessons)), len(lessons)) for name, holds in _ASPECTS.items()},
         {name: wilson(sum(lesson.effect == name for lesson in followed), len(followed)) for name in _EFFECTS},
         sum(lesson.checks_gained for lesson in followed),

@@ -8,16 +8,23 @@ from afterword.core.records import Feedback
 from afterword.experiments.audit import PastTask
 from afterword.experiments.lessons.distil import SourceLesson
 from afterword.experiments.lessons.transfer import FirstTrial
+from afterword.reflectors.shape import Problem
 
 
 def lessons_of(past: PastTask) -> Iterator[SourceLesson]:
-    """The lessons of a task, each with the checks that the next trial gained; none that a later one took back."""
+    """The lessons of a task, each with the checks that the next trial gained.
+
+    None that a later one took back, and none that copies a worked example: those are alike on all tasks, since what
+    they say is of none of them.
+    """
     taken_back = {
         number for trial in past.trials if trial.reflection is not None for number in trial.reflection.retracts
     } | {number for trial in past.trials for number in trial.retired}
     following = {before.number: after for before, after in zip(past.trials, past.trials[1:], strict=False)}
     for trial in past.trials:
         if trial.reflection is None or not trial.reflection.text.strip() or trial.number in taken_back:
+            continue
+        if Problem.FROM_EXAMPLE in trial.reflection.problems:
             continue
         after = following.get(trial.number)
         gained = None if after is None else _passed(after.feedback) - _passed(trial.feedback)
