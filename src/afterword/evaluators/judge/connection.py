@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from afterword.evaluators.judge.ends import JailLost, Tampered, TooManyCallbacks, UnsupportedFeature, VerdictEnd
-from afterword.evaluators.judge.exposed import accessor, may_expose, specials_of
+from afterword.evaluators.judge.exposed import accessor, may_expose, shape_of, specials_of
+from afterword.evaluators.judge.held import Held
 from afterword.evaluators.judge.remote import RemoteClass, number_of
 from afterword.evaluators.judge.remotes import Remotes
 from afterword.sandbox.jail.codec import BASES, MAX_FRAME, Codec, Unsendable, WireError, base_value, dump, json_value
+from afterword.sandbox.jail.sharing import put
 
 MAX_CALLBACKS = 100_000
+MAX_CAUSES = 3
 _WINDOW_BYTES = 32_768  # both socket buffers hold this much, so that neither end waits for the other to read
 _KEPT_CALLS = 3
 
@@ -48,6 +51,7 @@ class Connection(Codec):
     def __init__(self, sock: socket.socket) -> None:
         self.calls: deque[Call] = deque(maxlen=_KEPT_CALLS)
         self.remotes = Remotes(self)
+        self.shared = Held(self)
         self.stops_iteration = False
         """Whether the tests speak of StopIteration: else one from a call would end their `map` or `zip` unnoticed."""
         self._sock = sock
@@ -56,6 +60,7 @@ class Connection(Codec):
         self._outstanding: deque[int] = deque()
         self._early: dict[int, list[object]] = {}
         self._callbacks: list[Callable[..., object]] = []
+        self._callback_numbers: dict[int, int] = {}
         self._callbacks_run = 0
         self._errors: list[Exception] = []
         self._objects: dict[int, object] = {}
@@ -113,8 +118,15 @@ class Connection(Codec):
         return self._answer(sequence)
 
     def _ask(self, operation: str, *parts: object) -> int:
+        self._tell_changes()
         self._send([self._sequence + 1, operation, *parts])
         return self._asked()
+
+    def _tell_changes(self) -> None:
+        """What the tests did to containers that the program holds too, before it is asked anything."""
+        if self.shared and (changes := self.shared.changes()):
+            self._send([self._sequence + 1, "update", changes])
+            self._answer(self._asked())
 
     def _asked(self) -> int:
         self._sequence += 1
@@ -126,6 +138,8 @@ class Connection(Codec):
             number, word, *parts = self.receive()
             if number == 0 and word == "callback":
                 self._call_back(parts)
+            elif number == 0 and word == "changed" and len(parts) == 1:
+                self.shared.take_over(parts[0])
             elif self._outstanding and number == self._outstanding[0]:
                 self._early[self._outstanding.popleft()] = [word, *parts]
             else:
@@ -166,12 +180,14 @@ class Connection(Codec):
 
     def result(self, parts: list[object], given: list[object]) -> object:
         """A result with its written-back arguments."""
-        if len(parts) != 2 or type(parts[1]) is not list:
+        if len(parts) not in (2, 3) or type(parts[1]) is not list:
             raise Tampered("an answer that is out of form")
         for change in parts[1]:
             if type(change) is not list or len(change) != 2 or not _is_place(change[0], given):
                 raise Tampered("a change to an argument that was not given")
             _write_back(given[change[0]], self.received(change[1]))
+        if len(parts) == 3:
+            self.shared.keep(parts[2], given)
         node = parts[0]
         if type(node) is list and node[:1] == ["arg"]:
             if len(node) != 2 or not _is_place(node[1], given):
@@ -241,6 +257,7 @@ class Connection(Codec):
         except Exception as error:  # noqa: BLE001  it goes on through the program and comes back
             self._errors.append(error)
             answer = ["error", len(self._errors) - 1, _builtin_kind(error), self._error_arguments(error)]
+        self._tell_changes()
         self._outstanding = outer
         self._send([0, *answer])
 
@@ -253,8 +270,8 @@ class Connection(Codec):
             pass
         return [str(error)[:2000]]
 
-    def _raised(self, node: object) -> BaseException:
-        if type(node) is not list or len(node) != 6:
+    def _raised(self, node: object, depth: int = 0) -> BaseException:
+        if type(node) is not list or len(node) != 7 or depth > MAX_CAUSES:
             raise Tampered("an error that is out of form")
         if node[5] is not None:
             if not _is_place(node[5], self._errors):
@@ -264,6 +281,8 @@ class Connection(Codec):
             raised = self.remotes.error(*node[:5])
         except WireError as error:
             raise Tampered(str(error)) from None
+        if node[6] is not None:
+            raised.__cause__ = self._raised(node[6], depth + 1)
         if isinstance(raised, StopIteration) and not self.stops_iteration:
             text = f"the program raised {type(raised).__name__}"
             return self.remotes.error(node[0], ["builtin", "RuntimeError"], [text], text, node[4])
@@ -289,14 +308,17 @@ class Connection(Codec):
         if isinstance(value, (Exception, GeneratorExit)):
             return ["exc", _builtin_kind(value), [self.encode(argument, depth) for argument in value.args]]
         if callable(value) and (number_of(value) is not None or not may_expose(value)):
-            return ["fn", self._callback(value), str(getattr(value, "__name__", type(value).__name__))]
-        if isinstance(value, Iterator):
+            name = str(getattr(value, "__name__", type(value).__name__))
+            return ["fn", self._callback(value), name, *shape_of(value)]
+        if isinstance(value, Iterator) and not may_expose(value):
             return ["it", self._callback(lambda: _next_item(value))]
         if may_expose(value):
             return ["lo", self._exposed(value), type(value).__name__, specials_of(value)]
         raise UnsupportedFeature(f"a {type(value).__name__} object as an argument of the program")
 
     def decode_other(self, tag: str, node: list[object]) -> object:
+        if tag == "sh":
+            return self.shared.container(node[1], self.decode(node[2]))
         if tag == "lo" and type(node[1]) is int and node[1] in self._objects:
             return self._objects[node[1]]
         if tag == "fn":
@@ -313,8 +335,10 @@ class Connection(Codec):
         return known
 
     def _callback(self, function: Callable[..., object]) -> int:
-        self._callbacks.append(function)
-        return len(self._callbacks) - 1
+        known = self._callback_numbers.setdefault(id(function), len(self._callbacks))
+        if known == len(self._callbacks):
+            self._callbacks.append(function)  # kept, so that its id stays its own
+        return known
 
 
 def _builtin_kind(error: BaseException) -> str:
@@ -345,17 +369,7 @@ def _pairs(nodes: list[object]) -> Iterator[tuple[object, object]]:
 
 def _write_back(target: Any, content: Any) -> None:
     """Gives a mutable argument the content that it has in the jail; the types have to agree."""
-    if target is content:
-        return
-    if isinstance(target, (list, bytearray)) and isinstance(content, (list, bytearray)):
-        target[:] = content
-    elif isinstance(target, (dict, set)) and isinstance(content, type(target)):
-        target.clear()
-        target.update(content)
-    elif isinstance(target, deque) and isinstance(content, deque):
-        target.clear()
-        target.extend(content)
-    elif type(target).__module__ == "numpy" and type(target) is type(content):
+    if type(target).__module__ == "numpy" and type(target) is type(content):
         target[...] = content
-    else:
+    elif not put(target, content):
         raise Tampered("a change to an argument that cannot change")

@@ -13,6 +13,7 @@ from afterword.evaluators.judge.ends import Tampered, UnsupportedFeature
 if TYPE_CHECKING:
     from afterword.evaluators.judge.remotes import Remotes
 
+_FIELDS = "__dataclass_fields__"
 # Other names with two underscores lead numpy, copy and pickle to protocols that the jail must not answer.
 _READABLE_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__", "__dict__", "__annotations__", "__wrapped__"})
 
@@ -33,6 +34,8 @@ class RemoteClass(type):
         return made
 
     def __getattr__(cls, name: str) -> object:
+        if name == _FIELDS and "_aw_number" in vars(cls):
+            return cls._aw_remotes.fields(cls)
         if is_private(name):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         return cls._aw_remotes.get(cls, name)
@@ -61,6 +64,8 @@ class RemoteObject:
     _aw_number: int
 
     def __getattr__(self, name: str) -> object:
+        if name == _FIELDS:
+            return getattr(type(self), name)
         if is_private(name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self._aw_remotes.get(self, name)

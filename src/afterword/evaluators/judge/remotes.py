@@ -90,7 +90,9 @@ class Remotes:
 
     def set(self, target: object, name: str, value: object) -> None:
         self.used(target)
-        self.connection.request("set", self.connection.encode(target), name, self.connection.encode(value))
+        connection = self.connection
+        parts = connection.request("set", connection.encode(target), name, connection.encode(value))
+        connection.result(parts, [value])
 
     def delete(self, target: object, name: str) -> None:
         self.connection.request("delete", self.connection.encode(target), name)
@@ -109,6 +111,17 @@ class Remotes:
         if type(text) is not str:
             raise Tampered("a text that is no string")
         return text
+
+    def fields(self, cls: RemoteClass) -> dict[str, object]:
+        """The fields of a dataclass, for `dataclasses.asdict` and its like. Raises AttributeError if it is none."""
+        (names,) = self.connection.request("fields", cls._aw_number)
+        if names is None:
+            raise AttributeError("__dataclass_fields__")
+        if type(names) is not list or not all(type(name) is str and name.isidentifier() for name in names):
+            raise Tampered("fields that are out of form")
+        import dataclasses
+
+        return {field.name: field for field in dataclasses.fields(dataclasses.make_dataclass("Fields", names))}
 
     # -- iteration --
 

@@ -79,6 +79,11 @@ def ancestors(cls: type) -> tuple[type, ...]:
     return found
 
 
+def _factory(value: Any) -> Any:
+    """What makes missing values, if that is a class of plain data."""
+    return value.default_factory if any(value.default_factory is base for base in BASES) else None
+
+
 def _load(module: str, name: str) -> Any:
     return getattr(__import__(module), name)
 
@@ -87,7 +92,7 @@ def _load(module: str, name: str) -> Any:
 _STANDARD: dict[str, tuple[str, str, Callable[[Any], list[Any]], Callable[..., Any]]] = {
     "cnt": ("collections", "Counter", lambda v: [dict(v)], lambda cls, d: cls(d)),
     "od": ("collections", "OrderedDict", lambda v: [list(v.items())], lambda cls, pairs: cls(pairs)),
-    "dd": ("collections", "defaultdict", lambda v: [dict(v)], lambda cls, d: cls(None, d)),
+    "dd": ("collections", "defaultdict", lambda v: [dict(v), _factory(v)], lambda cls, d, make: cls(make, d)),
     "dq": ("collections", "deque", lambda v: [list(v), v.maxlen], lambda cls, v, n: cls(v, n)),
     "dec": ("decimal", "Decimal", lambda v: [str(v)], lambda cls, s: cls(s)),
     "fr": ("fractions", "Fraction", lambda v: [v.numerator, v.denominator], lambda cls, n, d: cls(n, d)),

@@ -5,6 +5,7 @@ Each is a stand-in that asks the judge, one round trip a use. Apart from `worker
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,33 @@ if TYPE_CHECKING:  # Python 3.8 cannot evaluate it
 class Callback:
     """A function of the tests."""
 
-    def __init__(self, ask: Ask, number: int, name: str) -> None:
-        self._ask, self.number = ask, number
+    def __init__(self, ask: Ask, number: int, name: str, shape: Any = None) -> None:
+        """`shape`: its parameters as [[name, kind, whether it has a default]], where they are known."""
+        self._ask, self.number, self._shape = ask, number, shape
         self.__name__ = self.__qualname__ = name
+
+    @property
+    def __signature__(self) -> Any:
+        import inspect
+
+        if self._shape is None:
+            raise AttributeError("__signature__")
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    name, inspect._ParameterKind(kind), default=... if has_default else inspect.Parameter.empty
+                )
+                for name, kind, has_default in self._shape
+            ]
+        )
+
+    @property
+    def __code__(self) -> Any:
+        """Its count of parameters, which is what programs ask it for."""
+        if self._shape is None:
+            raise AttributeError("__code__")
+        names = tuple(name for name, kind, _ in self._shape if kind <= 1)
+        return types.SimpleNamespace(co_argcount=len(names), co_varnames=names)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._ask(self.number, args, kwargs)

@@ -15,12 +15,11 @@ import threading
 import types
 from typing import Any, NoReturn
 
-from . import foreign
+from . import foreign, told
 from .codec import (
     BASES,
     MAX_DEPTH,
     OPERATORS,
-    SPECIAL_NAMES,
     Codec,
     Unsendable,
     WireError,
@@ -32,8 +31,10 @@ from .codec import (
     json_value,
     standard_class,
 )
+from .sharing import KINDS, MAX_ITEMS, Shared, counts, places_kept
+from .told import MAX_TEXT
 
-MAX_TEXT = 2_000
+MAX_CAUSES = 3
 MAX_ERROR_ARGUMENT = 100_000
 
 
@@ -50,6 +51,9 @@ class Worker(Codec):
         self.loop: Any = None
         self.lines: list[str] = []
         self.foreign = foreign.ForeignObjects(self.call_back)
+        self.shared = Shared(self)
+        made: list[Any] = []
+        self.fresh = sys.getrefcount(made)
         # The submission may replace any of these; a right one that does so is still answered.
         self._read, self._write, self._getpid = os.read, os.write, os.getpid
         self._lock = threading.RLock()
@@ -95,6 +99,7 @@ class Worker(Codec):
                 stream.flush()
         with self._lock:
             try:
+                self.tell_changes()
                 self.send(reply)
             except (Unsendable, RecursionError, MemoryError) as error:
                 self.send([number, "unsendable", str(error)[:MAX_TEXT] or "a value is too large to send"])
@@ -105,6 +110,7 @@ class Worker(Codec):
             raise RuntimeError("a function of the tests cannot be called from another process")
         with self._lock:
             named = [[key, self.encode(value)] for key, value in kwargs.items()]
+            self.tell_changes()
             self.send([0, "callback", number, [self.encode(value) for value in args], named])
             while True:
                 message = self.receive()
@@ -118,14 +124,40 @@ class Worker(Codec):
                     self.callback_errors[id(error)] = (token, error)
                     raise error
 
+    # -- containers that both ends hold --
+
+    def tell_changes(self) -> None:
+        changes = self.shared.changes() if self.shared else []
+        if changes:
+            self.send([0, "changed", changes])
+
+    def share(self, value: Any) -> int | None:
+        """The number under which both ends hold a container from now on; None if it is none, or too large."""
+        number = self.shared.number_of(value)
+        if number is None and type(value) in KINDS and len(value) <= MAX_ITEMS:
+            number = self.number(value)
+            self.shared.add(number, value)
+        return number
+
+    def encode_held(self, value: Any) -> Any:
+        """A value that the program goes on holding: a container is shared."""
+        node = self.encode(value)
+        number = self.share(value)
+        return node if number is None else ["sh", number, node]
+
     # -- requests --
+
+    def do_update(self, changes: list[Any]) -> list[Any]:
+        """What the tests changed in containers that both ends hold."""
+        self.shared.apply(changes)
+        return []
 
     def do_names(self, names: list[str]) -> list[Any]:
         module = sys.modules["solution"]
         if names == ["*"]:
             shown = [name for name in vars(module) if not name.startswith("_")]
             return [[name for name in getattr(module, "__all__", shown) if hasattr(module, name)]]
-        return [[[name, self.encode(getattr(module, name))] for name in names if hasattr(module, name)]]
+        return [[[name, self.encode_held(getattr(module, name))] for name in names if hasattr(module, name)]]
 
     def do_call(self, target: Any, args: list[Any], kwargs: list[Any], owner: Any = None) -> list[Any]:
         """A call; `owner` is the list, dict or set whose method it is, in the judge's view."""
@@ -133,22 +165,40 @@ class Worker(Codec):
         self.decode(owner)
         given = [self.decode(node) for node in args]
         named = {key: self.decode(node) for key, node in kwargs}
-        result = function(*given, **named)
         values, nodes = [*given, *named.values()], [*args, *(node for _, node in kwargs)]
+        before = counts(values)
+        result = function(*given, **named)
+        if type(target) is str:  # of a labelled case, which looks at nothing later
+            return self._returned(result, values, nodes)
+        held = sys.getrefcount(result) > self.fresh
+        kept = self._kept(values, before, result)
         if owner is not None:
             values, nodes = [*values, self.objects[owner[1]]], [*nodes, owner]
-        return self._returned(result, values, nodes)
+        return [*self._returned(result, values, nodes, held=held), kept]
 
     def do_special(self, name: str, args: list[Any]) -> list[Any]:
         given = [self.decode(node) for node in args]
-        return self._returned(OPERATORS[name](*given), given, args)
+        before = counts(given)
+        result = OPERATORS[name](*given)
+        held = sys.getrefcount(result) > self.fresh
+        return [*self._returned(result, given, args, held=held), self._kept(given, before, result)]
 
     def do_get(self, target: Any, name: str) -> list[Any]:
-        return [self.encode(getattr(self.decode(target), name)), []]
+        value = getattr(self.decode(target), name)
+        return [self.encode_held(value) if sys.getrefcount(value) > self.fresh else self.encode(value), []]
 
     def do_set(self, target: Any, name: str, node: Any) -> list[Any]:
-        setattr(self.decode(target), name, self.decode(node))
-        return [None, []]
+        value = self.decode(node)
+        setattr(self.decode(target), name, value)
+        number = self.share(value)
+        return [None, [], [] if number is None else [[0, number]]]
+
+    def do_fields(self, target: int) -> list[Any]:
+        """The names of a dataclass's fields, or None."""
+        import dataclasses
+
+        cls = self.objects[target]
+        return [[field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else None]
 
     def do_delete(self, target: Any, name: str) -> list[Any]:
         delattr(self.decode(target), name)
@@ -180,16 +230,21 @@ class Worker(Codec):
     def do_repr(self, target: int) -> list[str]:
         return [repr(self.objects[target])[:MAX_TEXT]]
 
-    def _returned(self, result: Any, given: list[Any], nodes: list[Any]) -> list[Any]:
+    def _kept(self, given: list[Any], before: list[int], result: Any) -> list[list[int]]:
+        """[place, number] of the arguments that the program holds on to and that can be shared."""
+        numbers = [(place, self.share(given[place])) for place in places_kept(given, before, result)]
+        return [[place, number] for place, number in numbers if number is not None]
+
+    def _returned(self, result: Any, given: list[Any], nodes: list[Any], *, held: bool = False) -> list[Any]:
         """The result and the changed arguments, encoded under a recursion limit that the submission did not set."""
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, 10 * MAX_DEPTH))
         try:
-            return self._encoded(result, given, nodes)
+            return self._encoded(result, given, nodes, held=held)
         finally:
             sys.setrecursionlimit(limit)
 
-    def _encoded(self, result: Any, given: list[Any], nodes: list[Any]) -> list[Any]:
+    def _encoded(self, result: Any, given: list[Any], nodes: list[Any], *, held: bool) -> list[Any]:
         """The result, and the arguments that were changed in place."""
         changed = []
         for place, (value, node) in enumerate(zip(given, nodes)):  # noqa: B905  3.8 has no strict
@@ -200,7 +255,7 @@ class Worker(Codec):
         for place, value in enumerate(given):
             if value is result and type(nodes[place]) is list and nodes[place][0] not in ("h", "fn"):
                 return [["arg", place], changed]
-        return [self.encode(result), changed]
+        return [self.encode_held(result) if held else self.encode(result), changed]
 
     # -- what is not plain data --
 
@@ -232,7 +287,7 @@ class Worker(Codec):
         if tag == "exc":
             return getattr(builtins, node[1])(*[self.decode(argument) for argument in node[2]])
         if tag == "fn":
-            return foreign.Callback(self.call_back, node[1], node[2])
+            return foreign.Callback(self.call_back, node[1], node[2], *node[3:])
         if tag == "it":
             return foreign.items(foreign.Callback(self.call_back, node[1], "iterator"))
         if tag == "lo":
@@ -263,43 +318,28 @@ class Worker(Codec):
         own = self.classes[cls] = self.number(cls)
         parents = [self.describe(base) for base in cls.__bases__ if not is_builtin(base)]
         builtin = [base.__name__ for base in ancestors(cls) if is_builtin(base)]
-        specials = _overridden(cls)
-        if specials is None:
-            specials = [name for name in SPECIAL_NAMES if _defines(cls, name)]
+        specials = told.operators(cls)
         return [own, str(cls.__name__), str(cls.__module__), parents, builtin, specials]
 
-    def encode_error(self, error: BaseException) -> list[Any]:
-        """[number, class, arguments, text, last lines, token]; the text is asked for last: it may be hostile."""
+    def encode_error(self, error: BaseException, depth: int = 0) -> list[Any]:
+        """[number, class, arguments, text, last lines, token, cause]; the text is asked for last: it may be hostile."""
         token = self.callback_errors.get(id(error), (None,))[0]
-        kind = type(error)
+        kind, cause = type(error), error.__cause__
+        because = None if cause is None or depth >= MAX_CAUSES else self.encode_error(cause, depth + 1)
         arguments = []
-        for argument in _arguments(error):
+        for argument in told.arguments(error):
             try:
                 node = self.encode(argument)
                 small = not isinstance(argument, (str, bytes, list, dict)) or len(json_text(node)) < MAX_ERROR_ARGUMENT
             except (Unsendable, RecursionError, MemoryError):
                 small = False
             arguments.append(node if small else "(an argument too large to send)")
-        lines = self.last_lines(error)
+        lines = told.last_lines(error, self.lines)
         if isinstance(error, MemoryError):
             error = MemoryError()
-        if standard_class("builtins", kind.__name__) is kind:
-            return [self.number(error), ["builtin", kind.__name__], arguments, _shown(error), lines, token]
-        return [self.number(error), self.describe(kind), arguments, _shown(error), lines, token]
-
-    def last_lines(self, error: BaseException) -> list[list[Any]]:
-        """Where in the submission an error came from, innermost last."""
-        found = []
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            if code.co_filename == "solution.py":
-                found.append((trace.tb_lineno, code.co_name))
-            trace = trace.tb_next
-        return [
-            [line, name[:80], self.lines[line - 1].strip()[:200] if 0 < line <= len(self.lines) else ""]
-            for line, name in found[-3:]
-        ]
+        is_builtin = standard_class("builtins", kind.__name__) is kind
+        described = ["builtin", kind.__name__] if is_builtin else self.describe(kind)
+        return [self.number(error), described, arguments, told.shown(error), lines, token, because]
 
     # -- loading --
 
@@ -331,39 +371,6 @@ _UNCHANGING = frozenset(
     "i b c t fs const builtin range slice dec fr date dt time td uuid path ppath re fn it lo exc gen coro "  # noqa: SIM905
     "class h".split()
 )
-
-
-def _defines(cls: type, name: str) -> bool:
-    return any(name in vars(base) for base in ancestors(cls)[:-1])
-
-
-def _overridden(cls: type) -> list[str] | None:
-    """What a subclass of a built-in class of plain data, and no other, defines anew."""
-    bases = ancestors(cls)
-    plain = [base for base in bases if base in BASES]
-    if not plain or issubclass(cls, BaseException):
-        return None
-    names = {name for base in bases if not is_builtin(base) for name in vars(base)}
-    if "__missing__" in names:
-        names.add("__getitem__")
-    return sorted(name for name in names if name in SPECIAL_NAMES or (hasattr(plain[0], name) and name[:1] != "_"))
-
-
-def _arguments(error: BaseException) -> tuple[Any, ...]:
-    """What the error was made of; two classes keep some of it elsewhere."""
-    given: tuple[Any, ...] = BaseException.__dict__["args"].__get__(error)
-    if type(error).__module__ == "builtins" and isinstance(error, OSError) and error.filename is not None:
-        return (*given, error.filename)
-    if type(error) is standard_class("json.decoder", "JSONDecodeError"):
-        return tuple(vars(error).get(name) for name in ("msg", "doc", "pos"))
-    return given
-
-
-def _shown(error: BaseException) -> str:
-    try:
-        return str(error)[:MAX_TEXT]
-    except Exception as problem:  # noqa: BLE001  recorded as the text
-        return f"(its text cannot be shown: {type(problem).__name__})"
 
 
 def serve(fd: int, source: str) -> NoReturn:
