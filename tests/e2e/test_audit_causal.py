@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -141,6 +142,21 @@ def test_without_a_name_the_latest_run_with_lessons_is_taken(afterword: Command,
     assert ran.out.startswith("qa, openai:served: 3 lessons of 3 tasks")
     drafted = afterword("lessons", "distil", "--out", questions.with_name("rules.json"))
     assert (drafted.code, drafted.err) == (0, ran.err)
+
+
+def test_who_classes_a_lesson_sees_what_its_reflector_saw(
+    afterword: Command, questions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(plan=answer) as served:
+        run = first_run(afterword, questions, served.url)
+    monkeypatch.setattr("sys.stdin", io.StringIO("r\nq\n"))
+    ran = afterword("audit", run, "--label", "--labels", questions.with_name("labels.jsonl"))
+    assert ran.code == 0, ran.err
+    first = ran.out.partition("lesson: ")[0]
+    assert QUESTIONS["fr"][0] in first
+    assert "I think." in first
+    assert '| The answer "Lyon" is wrong.' in first
+    assert "Paris" not in first
 
 
 def test_a_journal_without_lessons_is_told(afterword: Command, questions: Path) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from afterword.cli.past_runs import PastRun
-    from afterword.core.records import Trial
     from afterword.experiments.audit import AuditedLesson, Group, LabelFile
     from afterword.experiments.statistics import Estimate
 
@@ -88,15 +87,16 @@ def _try_again(
 
 
 async def _audit(run: PastRun, file: LabelFile, console: Console, label: bool, as_json: bool) -> None:
-    from afterword.cli.audit_label import ask_for_labels
+    from afterword.cli.audit_label import ask_for_labels, trial_text
     from afterword.cli.looking_back import print_json
-    from afterword.cli.past_runs import tasks_of
+    from afterword.cli.past_runs import reflected_on, tasks_of
     from afterword.cli.text import counted
     from afterword.experiments.audit import audited, summarise
 
     known = file.read()
     lessons: list[AuditedLesson] = []
-    trials: dict[str, Trial] = {}
+    trials: dict[str, str] = {}
+    reflected = await reflected_on(run) if label else {}
     tasks = 0
     async for past in tasks_of(run):
         tasks += 1
@@ -104,7 +104,8 @@ async def _audit(run: PastRun, file: LabelFile, console: Console, label: bool, a
         for lesson in audited(past):
             lessons.append(lesson)
             if label and lesson.key not in known:
-                trials[lesson.key] = by_number[lesson.trial]
+                place = (past.task, past.arm, past.seed, lesson.trial)
+                trials[lesson.key] = reflected.get(place) or trial_text(by_number[lesson.trial])
     if not lessons:
         found = counted(tasks, "task")
         raise InputError(f"the run {run.name} has {found} and no lesson; audit one with a strategy that reflects")

@@ -1,6 +1,7 @@
 """`afterword audit --label`: a person classes lessons one by one; what is classed is kept at once.
 
-What followed a lesson is not shown before it is classed: who knows the score judges the diagnosis by it.
+What the reflector was shown of the trial is shown to the person, who could not tell what was not there otherwise. What
+followed a lesson is not shown before it is classed: who knows the score judges the diagnosis by it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from rich.text import Text
 from afterword.cli.ask import read_line
 from afterword.cli.display import print_wrapped
 from afterword.cli.text import counted, plain
-from afterword.core.bounds import cut
+from afterword.core.bounds import cut, show_steps
 from afterword.core.records import Trial
 from afterword.experiments.audit import LABELS, MEANINGS, AuditedLesson, Label, LabelFile
 
@@ -25,13 +26,17 @@ KEYS: Mapping[str, Label] = {
     "h": "hallucinated",
 }
 _QUESTION = "[r/p/m/v/h, Enter to skip, q to stop]: "
-_MAX_SHOWN = 2_000
+_MAX_SHOWN = 8_000
+_MAX_STEPS = 4_000
 
 
 def ask_for_labels(
-    lessons: Sequence[AuditedLesson], trials: Mapping[str, Trial], file: LabelFile, console: Console
+    lessons: Sequence[AuditedLesson], trials: Mapping[str, str], file: LabelFile, console: Console
 ) -> dict[str, Label]:
-    """Asks about each of these lessons until the person stops; returns what was said."""
+    """Asks about each of these lessons until the person stops; returns what was said.
+
+    `trials` has, by the lesson's key, what the trial was.
+    """
     said: dict[str, Label] = {}
     if not lessons:
         console.print("all lessons are classed", highlight=False)
@@ -59,14 +64,18 @@ def _answer(console: Console) -> str:
         console.print(Text(f"expected one of {', '.join(KEYS)}, Enter or q, found {plain(answer)!r}"), highlight=False)
 
 
-def _show(console: Console, lesson: AuditedLesson, trial: Trial, place: str) -> None:
+def trial_text(trial: Trial) -> str:
+    """A trial whose prompts are not at hand: its steps or its output, and its report."""
+    steps = show_steps(trial.trajectory.steps, _MAX_STEPS)
+    parts = (("attempt", steps or trial.trajectory.output), ("report", trial.feedback.message))
+    return "\n\n".join(f"# {title}\n\n{text.strip()}" for title, text in parts if text.strip())
+
+
+def _show(console: Console, lesson: AuditedLesson, trial: str, place: str) -> None:
     console.print()
     print_wrapped(console, Text(plain(f"{place}: task {lesson.task}, trial {lesson.trial}"), style="bold"))
-    attempt = trial.trajectory.output or "\n".join(step.action for step in trial.trajectory.steps if step.action)
-    for title, text in (("attempt", attempt), ("report", trial.feedback.message)):
-        if text.strip():
-            print_wrapped(console, Text(f"{title}:", style="cyan"), "  ")
-            console.print(Text(plain(cut(text.strip(), _MAX_SHOWN))), highlight=False, soft_wrap=True)
+    console.print(Text(plain(cut(trial.strip(), _MAX_SHOWN))), highlight=False, soft_wrap=True)
+    console.print()
     said = Text("lesson: ", style="cyan")
     said.append(plain(lesson.text), style="default")
     print_wrapped(console, said, "  ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,6 +92,28 @@ async def tasks_of(run: PastRun) -> AsyncGenerator[PastTask]:
             trials.append(kept.trial)
         if trials:
             yield replace(of, trials=tuple(trials))
+
+
+async def reflected_on(run: PastRun) -> dict[tuple[str, str, int, int], str]:
+    """What the reflector was shown of each trial, by task, arm, seed and trial; a file has no prompts."""
+    shown: dict[tuple[str, str, int, int], str] = {}
+    if run.file is not None:
+        return shown
+    async with existing_journal(run.journal) as journal:
+        async for effect in journal.effects(run.name):
+            place = (effect.task, effect.arm, effect.seed, effect.trial)
+            if effect.role == "reflector" and not effect.superseded and place not in shown:
+                shown[place] = _last_message(effect.request)
+    return {place: text for place, text in shown.items() if text}
+
+
+def _last_message(request: object) -> str:
+    """The last message of a model call as the journal has it; empty where it is none."""
+    asked = request[1] if isinstance(request, Sequence) and len(request) == 2 else None
+    messages = asked.get("messages") if isinstance(asked, Mapping) else None
+    last = messages[-1] if isinstance(messages, Sequence) and messages else None
+    content = last.get("content") if isinstance(last, Mapping) else None
+    return content if isinstance(content, str) else ""
 
 
 def _played_by(plan: Mapping[str, object]) -> tuple[str, str]:
