@@ -75,6 +75,53 @@ def test_an_action_that_cannot_be_done_is_an_observation(action: str, said: str)
     assert "[B000000001]" in steps[1].observation
 
 
+def test_an_option_that_is_chosen_is_marked_and_stays_so() -> None:
+    _, steps = play("search[socks]", "click[B000000001]", "click[m]", "click[O'Red]", "click[Features]")
+    assert "(chosen)" not in steps[1].observation
+    assert "[s]\n[m] (chosen)\n" in steps[2].observation
+    assert "[s]\n[m] (chosen)\n" in steps[3].observation
+    assert "[o'red] (chosen)\n[black | white]\n" in steps[3].observation
+    _, steps = play("search[socks]", "click[B000000001]", "click[m]", "click[s]", "click[Features]")
+    assert "[s] (chosen)\n[m]\n" in steps[3].observation
+
+
+def test_all_pages_of_a_shop_are_reached_by_what_they_offer() -> None:
+    _, steps = play(
+        "search[warm socks]",
+        "click[Next >]",
+        "click[< Prev]",
+        "click[B000000001]",
+        "click[m]",
+        "click[Reviews]",
+        "click[< Back to Item Page]",
+        "click[< Back to Results]",
+        "click[Back to Search]",
+        "search[boots]",
+    )
+    told = [step.observation for step in steps]
+    assert "Page 2 (11-20) of 14 total results" in told[1]
+    assert "[C000000011]" in told[1]
+    assert told[2] == told[0] == told[7]
+    assert told[6] == told[4]
+    assert "[Search]" in told[8]
+    assert not any("Invalid" in text for text in told)
+    assert not any(SECRET in text or "[old]" in text for text in told)
+
+
+@pytest.mark.parametrize("words", ["wool/silk socks", "<c>", "a % b / c"])
+def test_words_that_the_server_cannot_search_for_are_no_fault(words: str) -> None:
+    _, steps = play(f"search[{words}]", "search[socks]")
+    assert "cannot search for this" in steps[0].observation
+    assert not steps[0].done
+    assert "[B000000001]" in steps[1].observation
+
+
+@pytest.mark.parametrize("words", ["50% wool", "it's [new]", 'a"b?c#d&e=f', "süß", "..", "'", "\\"])
+def test_odd_words_are_searched_for(words: str) -> None:
+    _, steps = play(f"search[{words}]", "click[B000000001]", "click[m]", "click[Buy Now]")
+    assert steps[-1].won
+
+
 def test_there_is_no_searching_where_there_is_no_field() -> None:
     _, steps = play("search[socks]", "search[boots]")
     assert "no search field" in steps[1].observation

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from urllib.parse import unquote, urljoin
 
 _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
 _SILENT = frozenset({"script", "style", "head", "title", "iframe", "noscript", "template"})
@@ -44,9 +45,9 @@ class Page:
         return next((press for name, press in self.presses.items() if name.casefold() == wanted), None)
 
 
-def read_page(html: str) -> Page:
-    """The page; nothing in it can make the reading fail."""
-    reader = _Reader()
+def read_page(html: str, address: str = "") -> Page:
+    """The page at an address; nothing in it can make the reading fail."""
+    reader = _Reader(address)
     reader.feed(html)
     reader.close()
     reader.end_line()
@@ -62,9 +63,10 @@ class _Open:
 
 
 class _Reader(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
         super().__init__(convert_charrefs=True)
         self.page = Page()
+        self._address = address
         self._open: list[_Open] = []
         self._line: list[str] = []
         self._form: Press | None = None
@@ -146,7 +148,13 @@ class _Reader(HTMLParser):
         if press is self.page.search:  # the button beside the field: one searches with words
             return
         self.page.presses.setdefault(label, press)
-        self._line.append(f"[{label}]")
+        self._line.append(f"[{label}]{' (chosen)' if self._is_chosen(press) else ''}")
+
+    def _is_chosen(self, press: Press) -> bool:
+        """Whether an option is on: choosing it leads to the page that one is at. A browser's script marks it so."""
+        if press.address not in self._radios.values():
+            return False
+        return unquote(urljoin(self._address, press.address)) == unquote(self._address)
 
 
 def _number(text: str) -> float | None:

@@ -49,7 +49,7 @@ class WebShop:
             WorldFault: the server cannot be reached, or answers otherwise than a WebShop does.
         """
         self._over = False
-        await self._go(Press("get", f"fixed_{self._goal}"), base=self._url)
+        await self._go(Press("get", self._start))
         if self._page.search is None:
             raise WorldFault(f"{self._url} answers, but not with a WebShop start page: there is no search field")
         return self._shown()
@@ -89,7 +89,14 @@ class WebShop:
             return EnvironmentStep("Invalid action: there is no search field on this page.")
         if not words:
             return EnvironmentStep("Invalid action: search[words] needs words.")
-        await self._go(self._page.search, {self._page.search_field: words})
+        found = await self._fetch(self._page.search, {self._page.search_field: words})
+        if found.is_error:
+            # A slash, or `<c>`, makes a WebShop answer 404 or 500. The words are the agent's, so no server is broken
+            # as long as it still has its start page; what a page offers to click has to work.
+            self._refuse_error(await self._fetch(Press("get", self._start)))
+            told = f"the shop cannot search for this ({found.status_code}); use other words"
+            return EnvironmentStep(f"Invalid action: {told}.")
+        self._show(found)
         return self._step()
 
     def _step(self) -> EnvironmentStep:
@@ -102,23 +109,41 @@ class WebShop:
             lines.append("[Search]")
         return "\n".join(lines)
 
-    async def _go(self, press: Press, form: dict[str, str] | None = None, *, base: str | None = None) -> None:
+    @property
+    def _start(self) -> str:
+        return urljoin(self._url, f"fixed_{self._goal}")
+
+    async def _go(self, press: Press) -> None:
+        answer = await self._fetch(press)
+        self._refuse_error(answer)
+        self._show(answer)
+
+    def _show(self, answer: httpx.Response) -> None:
+        self._at = str(answer.url)
+        self._page = read_page(answer.text, self._at)
+
+    async def _fetch(self, press: Press, form: dict[str, str] | None = None) -> httpx.Response:
         import httpx
 
         if self._client is None:
-            self._client = httpx.AsyncClient(timeout=self._timeout_s, follow_redirects=True)
-        address = urljoin(base or self._at, press.address)
-        if urlsplit(address).netloc != urlsplit(self._url).netloc:
-            raise WorldFault(f"a page of {self._url} leads to another server: {address[:200]}")
+            local = urlsplit(self._url).hostname in ("localhost", "127.0.0.1", "::1")
+            self._client = httpx.AsyncClient(timeout=self._timeout_s, follow_redirects=True, trust_env=not local)
+        address = urljoin(self._at, press.address)
+        self._refuse_elsewhere(address)
         try:
             answer = await self._client.request(press.method.upper(), address, data=form)
-            answer.raise_for_status()
-        except httpx.HTTPStatusError as error:
-            raise WorldFault(f"the WebShop server answered {error.response.status_code} to {address[:200]}") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             told = str(error) or type(error).__name__
             raise WorldFault(f"the WebShop server at {self._url} cannot be reached: {told}; is it running?") from None
+        self._refuse_elsewhere(str(answer.url))
         if len(answer.content) > MAX_PAGE_BYTES:
             raise WorldFault(f"the WebShop server answered with more than {MAX_PAGE_BYTES:,} bytes")
-        self._at = str(answer.url)
-        self._page = read_page(answer.text)
+        return answer
+
+    def _refuse_error(self, answer: httpx.Response) -> None:
+        if answer.is_error:
+            raise WorldFault(f"the WebShop server answered {answer.status_code} to {str(answer.url)[:200]}")
+
+    def _refuse_elsewhere(self, address: str) -> None:
+        if urlsplit(address).netloc != urlsplit(self._url).netloc:
+            raise WorldFault(f"a page of {self._url} leads to another server: {address[:200]}")
