@@ -40,6 +40,24 @@ def test_a_table_says_who_won_and_how_sure_that_is(afterword: Command, journal: 
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_no_figure_is_cut_at_any_width(
+    afterword: Command, journal: Path, columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> str:
+        async with open_journal(journal) as opened:
+            return await keep(opened, {"last_attempt_and_reflexion": "+" * 10 + "-" * 10, "retry": "+" * 18 + "x-"})
+
+    kept = anyio.run(main)
+    monkeypatch.setenv("COLUMNS", columns)
+    options = ("--journal", journal, "--baseline", "last_attempt_and_reflexion")
+    lines = afterword("compare", kept, *options).out.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+    text = " ".join(" ".join(lines).split())
+    for said in ("50 %", "30 to 70", "0.6 to 27", "p <", "tokens", "faults"):
+        assert said in text
+
+
 def test_json_and_csv_have_all_of_it(afterword: Command, journal: Path, run: str) -> None:
     told = afterword("compare", run, "--journal", journal, "--json").told
     assert told["baseline"] == "retry"

@@ -36,6 +36,16 @@ def test_an_outcome_is_counted_without_its_texts() -> None:
     assert found.solved_at() == Usage(3, 37, 13)
 
 
+def test_tests_written_before_the_first_trial_are_paid_for_by_its_end() -> None:
+    asked = {"actor": Usage(1, 20, 5), "test_writer": Usage(1, 9, 1)}  # the second writing came within the trial
+    trials = (Trial(1, Trajectory("right"), Feedback(True, 1.0, "model"), None, (), asked),)
+    total = {"actor": Usage(1, 20, 5), "test_writer": Usage(2, 309, 101, cost_usd=None)}
+    found = result_of(
+        Outcome("t", "unverified", StopReason.PASSED, trials[0], trials, None, total), arm="retry", seed=1
+    )
+    assert found.solved_at() == Usage(3, 329, 106, cost_usd=None)
+
+
 def test_a_fault_is_kept_by_its_kind() -> None:
     fault = FaultRecord("ServerFault", "503", 1)
     found = result_of(Outcome("t", "faulted", None, None, (), None, {}, fault), arm="a", seed=0)

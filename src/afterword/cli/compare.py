@@ -13,9 +13,11 @@ from afterword.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from afterword.experiments.comparison import Comparison
     from afterword.experiments.report import Gathered
+    from afterword.experiments.report.arm_table import ArmTable, Cell
 
 Runs = Annotated[
     list[str], typer.Argument(help="Runs of the journal, each by its name or a part of it.", metavar="RUN…")
@@ -81,12 +83,9 @@ async def _gather(runs: list[str], journal: str | None) -> Gathered:
 
 def print_comparison(console: Console, gathered: Gathered, comparison: Comparison) -> None:
     """The verdict, a row for each arm, and what the numbers cannot say."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
     from rich.text import Text
 
     from afterword.cli.text import plain
-    from afterword.experiments.report import name_of
     from afterword.experiments.report.arm_table import arm_table
     from afterword.experiments.report.verdict import evaluator_verdict, verdict
 
@@ -98,25 +97,65 @@ def print_comparison(console: Console, gathered: Gathered, comparison: Compariso
     say(verdict(comparison), "bold")
     say(evaluator_verdict(comparison))
     table = arm_table(comparison)
-    shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for place, head in enumerate(table.heads):
-        head = head if len(head) <= _NAME else f"against {name_of(head.removeprefix('against '), _NAME - 8)}"
-        shown.add_column(Text(plain(head)), justify="right" if place else "left", no_wrap=not place)
-    for row in table.rows:
-        cells = []
-        for place, cell in enumerate(row):
-            main = cell.main if place else name_of(cell.main, _NAME)
-            text = Text(plain(main), style="bold" if place == 0 else _STYLES.get(cell.mood, ""))
-            for detail in cell.detail.split(", ") if "a task" not in cell.detail else ():  # too wide for 80 columns
-                text.append(f"\n{plain(detail)}" if detail else "", style="not bold dim")
-            cells.append(text)
-        shown.add_row(*cells)
-    console.print(shown)
+    shown = _table(table, console.width)
+    if shown is not None:
+        console.print("", shown, "", sep="\n")
+    else:  # a figure that is cut would be another figure
+        for row in table.rows:
+            say(str(row[0]), "bold")
+            for head, cell in zip(table.heads[1:], row[1:], strict=True):
+                say(f"  {head}: {cell}", _STYLES.get(cell.mood, ""))
     say(table.key, "dim")
     for caveat in comparison.caveats:
         say(f"· {caveat}", "dim")
 
 
-_NAME = 18
-"""Characters of an arm's name that leave room for its figures in 80 columns."""
+def _table(table: ArmTable, width: int) -> Table | None:
+    """The table as wide as its figures are, names folded to what is left for them; None where that is too little."""
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    from afterword.cli.text import plain
+    from afterword.experiments.report import name_of
+
+    def head_of(text: str) -> list[str]:
+        base = text.removeprefix("against ")
+        return text.split() if base == text else ["against", name_of(base, _BASE)]
+
+    columns: list[list[str]] = [head_of(head) for head in table.heads]
+    for row in table.rows:
+        for column, cell in zip(columns, row, strict=True):
+            column += [plain(line) for line in (cell.main, *_details(cell))]
+    names, *figures = (max(map(cell_len, column)) for column in columns)
+    left = width - sum(figures) - len(figures)
+    wide = left - len(figures) >= min(names, _NAME)
+    left -= len(figures) if wide else 0
+    if left < min(names, _LEAST_NAME):
+        return None
+    shown = Table(box=SIMPLE_HEAD, padding=(0, int(wide), 0, 0), pad_edge=False, show_edge=False)
+    for place, head in enumerate(table.heads):
+        text = Text(plain("\n".join(head_of(head))))
+        shown.add_column(text, justify="right" if place else "left", width=None if place else min(left, names))
+    for row in table.rows:
+        cells = []
+        for place, cell in enumerate(row):
+            text = Text(plain(cell.main), style=_STYLES.get(cell.mood, "") if place else "bold", overflow="fold")
+            for detail in _details(cell):
+                text.append(f"\n{plain(detail)}", style="not bold dim")
+            cells.append(text)
+        shown.add_row(*cells)
+    return shown
+
+
+def _details(cell: Cell) -> list[str]:
+    """What qualifies a figure, a line each; what it is a task is too wide for 80 columns."""
+    if not cell.detail or "a task" in cell.detail:
+        return []
+    return [detail.removesuffix(" %") for detail in cell.detail.split(", ")]
+
+
+_NAME, _LEAST_NAME, _BASE = 14, 9, 10
+"""Characters of a line of an arm's name that are wished for and needed, and of the baseline's in its head."""
 _STYLES = {"better": "bold green", "worse": "bold red"}

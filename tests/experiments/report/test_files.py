@@ -136,6 +136,17 @@ def test_plots_stand_in_the_page_as_text(made: tuple[Gathered, Comparison]) -> N
         assert plot.png.startswith(b"\x89PNG")
 
 
+def test_of_many_arms_the_curves_of_those_that_differ_most_are_drawn() -> None:
+    arms = {"retry": 1.0, **{f"alike {number}": 1.0 for number in range(12)}, "better": 2.5}
+    plots = draw(without_runs(list(experiment(arms, tasks=60)))[1])
+    tokens = next(plot for plot in plots if plot.name == "solved-by-tokens")
+    text = read(tokens.svg).text
+    assert "better" in text
+    assert "retry" in text
+    assert text.count("alike") == 6
+    assert "Left out: 6 arms" in tokens.told
+
+
 def test_the_same_results_give_the_same_files(made: tuple[Gathered, Comparison], tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_report(*made, tmp_path / name)

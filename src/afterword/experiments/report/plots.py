@@ -38,6 +38,8 @@ COLOURS = ("#0b6ab0", "#c2500a", "#00805e", "#a03c90", "#8a6100", "#2b8fb8", "#b
 """Told apart by people with any colour blindness (after Okabe and Ito), and dark enough to be read on white."""
 DASHES: Sequence[object] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 MARKERS = "osD^vPX*"
+MOST_CURVES = 8
+"""As many as can be told apart."""
 WIDTH_IN, HEIGHT_IN = 5.0, 3.3
 """At 72 units an inch this is about a phone's width, so that text keeps its size there."""
 _RESOLUTION = 160
@@ -94,8 +96,10 @@ def _chosen(comparison: Comparison) -> Iterator[tuple[str, str, str, Paint]]:
         )
     if not any(arm.solved.value for arm in comparison.arms):
         return
-    seen = [arm for arm in comparison.arms if arm.solved.value is not None]
-    band = "Share of tasks solved within each allowance, with 95 % bands."
+    seen = _told_apart(comparison)
+    left = sum(arm.solved.value is not None for arm in comparison.arms) - len(seen)
+    which = f" Left out: {left} arms that differ less from {base}." if left else ""
+    band = f"Share of tasks solved within each allowance, with 95 % bands.{which}"
     curves: tuple[tuple[str, str, Callable[[ArmReport], Curve | None], Callable[[float], str]], ...] = (
         ("tokens", "tokens", lambda arm: arm.against_tokens, _thousands),
         ("calls", "model calls", lambda arm: arm.against_calls, number),
@@ -111,7 +115,16 @@ def _chosen(comparison: Comparison) -> Iterator[tuple[str, str, str, Paint]]:
                 _curves(drawn, f"{unit} spent on a task", form),
             )
     if max(len(arm.by_trial) for arm in seen) > 1:
-        yield "solved-by-trial", "Solved, by trial", "Share of tasks solved with at most so many trials.", _trials(seen)
+        told = f"Share of tasks solved with at most so many trials.{which}"
+        yield "solved-by-trial", "Solved, by trial", told, _trials(seen)
+
+
+def _told_apart(comparison: Comparison) -> list[ArmReport]:
+    """The arms whose curves are drawn: of many the baseline and those that differ most from it, in their order."""
+    known = [arm for arm in comparison.arms if arm.solved.value is not None]
+    away = {one.arm: abs(one.paired.difference.value or 0.0) for one in comparison.against} | {comparison.baseline: 2.0}
+    shown = sorted(known, key=lambda arm: -away.get(arm.arm, 0.0))[:MOST_CURVES]
+    return [arm for arm in known if arm in shown]
 
 
 @contextmanager
