@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from afterword.cli.display import print_wrapped
 from afterword.cli.families import Item
+from afterword.cli.live_line import LiveLine
 from afterword.cli.plan import Plan
 from afterword.cli.results import NOT_BEGUN, Results
 from afterword.cli.session import Ending, Opening
@@ -41,7 +41,7 @@ class CompactScreen:
         self._console = console
         self._results = results
         self._plan = plan if plan is not None and plan.is_experiment else None
-        self._status: Status | None = None
+        self._live = LiveLine(console)
         self._tasks = 0
         self._done = 0
         self._retries = 0
@@ -52,7 +52,7 @@ class CompactScreen:
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
-        self._show(f"starting {shortened(model, 60)}")
+        self._live.show(f"starting {shortened(model, 60)}")
 
     def retried(self, notice: RetryNotice) -> None:
         """Counts calls that are tried again; with many at a time each would hide the rest."""
@@ -65,7 +65,7 @@ class CompactScreen:
             return
         self._opened = True
         self._tasks = opening.tasks
-        self._rest()
+        self._live.rest()
         if self._plan is not None:
             self._opened_experiment(self._plan, opening)
             return
@@ -150,14 +150,14 @@ class CompactScreen:
 
     def interrupted(self, ending: Ending) -> None:
         """Says what a run that is given up has done and spent, and how to go on with it."""
-        self._rest()
+        self._live.rest()
         tell_ending(
             self._console, f"given up after {self._done} of {self._tasks} {self._noun}, {spend(ending.spent)}", ending
         )
 
     def over(self, ending: Ending) -> None:
         """The last lines: how many came to what, what it cost, and how to go on where something is left."""
-        self._rest()
+        self._live.rest()
         counts = ", ".join(f"{self._results.statuses[name]} {name}" for name in _ORDER if self._results.statuses[name])
         retries = f", {counted(self._retries, 'call')} tried again" if self._retries else ""
         took = f"{time.monotonic() - self._started:.0f} s"
@@ -186,22 +186,7 @@ class CompactScreen:
             note,
             f"{at_work}{more}",
         ]
-        self._show("  ·  ".join(part for part in parts if part))
-
-    def _show(self, doing: str) -> None:
-        if not self._console.is_terminal:
-            return
-        line = Text(plain(doing), no_wrap=True, overflow="ellipsis")
-        if self._status is None:
-            self._status = self._console.status(line)
-            self._status.start()
-        else:
-            self._status.update(line)
-
-    def _rest(self) -> None:
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        self._live.show("  ·  ".join(part for part in parts if part))
 
 
 class _Heard:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
+from afterword.cli.live_line import LiveLine
 from afterword.cli.text import counted, findings, lessons_of, plain, score, shortened, spend
 from afterword.core import events
 from afterword.core.records import Acceptance, Feedback, Leak, Outcome, Reflection, StopReason, Trial, Usage
@@ -48,7 +48,7 @@ class Display:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._status: Status | None = None
+        self._live = LiveLine(console)
         self._draft: str | None = None
         self._spent = Usage()
 
@@ -59,7 +59,7 @@ class Display:
                 self._trial_started(event)
             case events.ModelCalled():
                 self._spent = event.spent
-                self._working(f"{event.role} answered, {spend(event.spent)} so far")
+                self._live.show(f"{event.role} answered, {spend(event.spent)} so far")
             case events.Evaluated():
                 self._evaluated(event.feedback)
             case events.Reflected():
@@ -70,7 +70,7 @@ class Display:
                 self.rest()
                 if event.reason is not StopReason.PASSED:
                     self._line(f"stopped: {STOPS[event.reason]}", "  ", style="dim")
-                self._working("held-out check")
+                self._live.show("held-out check")
             case events.AcceptanceReached():
                 self._accepted(event.acceptance)
             case events.Leaked():
@@ -84,7 +84,7 @@ class Display:
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
-        self._working(f"starting {shortened(model, 60)}")
+        self._live.show(f"starting {shortened(model, 60)}")
 
     def tests_written(self, tests: Sequence[OwnTest]) -> None:
         """Shows the tests that a model wrote."""
@@ -114,7 +114,7 @@ class Display:
         self.rest()
         lessons = f"  with {lessons_of(event.lessons)}" if event.lessons else ""
         self._line(f"trial {event.trial}{lessons}", style="bold")
-        self._working("actor")
+        self._live.show("actor")
 
     def _evaluated(self, feedback: Feedback) -> None:
         self.rest()
@@ -133,7 +133,7 @@ class Display:
                 self._line(shortened(shown, 110), " " * (4 + min(depth, 8)), style="dim")
             if len(lines) > 4:
                 self._line(f"… {counted(len(lines) - 4, 'more line')}", "    ", style="dim")
-        self._working("reflector")
+        self._live.show("reflector")
 
     def _reflected(self, reflection: Reflection) -> None:
         self.rest()
@@ -177,20 +177,9 @@ class Display:
     def _line(self, text: str, indent: str = "", style: str = "") -> None:
         print_wrapped(self._console, Text(text, style=style), indent, hang=2)
 
-    def _working(self, doing: str) -> None:
-        if not self._console.is_terminal:
-            return
-        if self._status is None:
-            self._status = self._console.status(Text(doing))
-            self._status.start()
-        else:
-            self._status.update(Text(doing))
-
     def rest(self) -> None:
         """Takes the spinner away."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        self._live.rest()
 
 
 def print_wrapped(console: Console, text: Text, indent: str = "", *, hang: int = 0) -> None:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from afterword.cli.display import print_wrapped
 from afterword.cli.families import Item
+from afterword.cli.live_line import LiveLine
 from afterword.cli.pilot_result import HANG, pilot_json, pilot_text
 from afterword.cli.plan import PilotPlan, Plan
 from afterword.cli.session import Ending, Opening
@@ -64,7 +64,7 @@ class PilotScreen:
         self._clear = False
         self._fault: FaultRecord | None = None
         self._faults_in_a_row = 0
-        self._status: Status | None = None
+        self._live = LiveLine(console)
         self._at = "nothing known yet"
         self._opened = False
 
@@ -78,18 +78,18 @@ class PilotScreen:
 
     def preparing(self, model: str) -> None:
         """Shows that the jail and the model are being started."""
-        self._show(f"starting {shortened(model, 60)}")
+        self._live.show(f"starting {shortened(model, 60)}")
 
     def retried(self, notice: RetryNotice) -> None:
         """Shows that a call is tried again."""
-        self._show(f"{shortened(notice.model, 40)}: {notice.reason}")
+        self._live.show(f"{shortened(notice.model, 40)}: {notice.reason}")
 
     def opened(self, item: Item, opening: Opening) -> None:  # noqa: ARG002
         """The first lines: which model, and what each arm may spend on a task."""
         if self._opened:
             return
         self._opened = True
-        self._rest()
+        self._live.rest()
         self._print(Text(plain(told_models(opening.roles, opening.settings))))
         if opening.run:
             self._print(Text(plain(f"run   {opening.run}")))
@@ -113,7 +113,9 @@ class PilotScreen:
     def emit(self, event: events.Event) -> None:
         """Notes where a task stands."""
         if isinstance(event, events.TrialStarted):
-            self._show(f"task {len(self._seen) + 1}: {shortened(event.task, 30)}, trial {event.trial}  ·  {self._at}")
+            self._live.show(
+                f"task {len(self._seen) + 1}: {shortened(event.task, 30)}, trial {event.trial}  ·  {self._at}"
+            )
 
     def begun_again(self, job: Job, fault: FaultRecord) -> None:
         """Says that a trial is taken anew."""
@@ -165,12 +167,12 @@ class PilotScreen:
 
     def interrupted(self, ending: Ending) -> None:
         """Says how to go on with a pilot that is given up."""
-        self._rest()
+        self._live.rest()
         tell_ending(self._console, f"given up after {counted(len(self._seen), 'task')}", ending)
 
     def over(self, ending: Ending) -> None:
         """The answer."""
-        self._rest()
+        self._live.rest()
         seen = standing_of(self._seen, self._rules)
         why = self._why(ending)
         self.code = self._code(seen, why)
@@ -200,21 +202,6 @@ class PilotScreen:
 
     def _print(self, line: Text) -> None:
         print_wrapped(self._console, line, hang=2)
-
-    def _show(self, doing: str) -> None:
-        if not self._console.is_terminal:
-            return
-        line = Text(plain(doing), no_wrap=True, overflow="ellipsis")
-        if self._status is None:
-            self._status = self._console.status(line)
-            self._status.start()
-        else:
-            self._status.update(line)
-
-    def _rest(self) -> None:
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
 
 
 def _told(seen: Standing) -> str:
