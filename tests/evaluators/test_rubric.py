@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from functools import partial
@@ -130,6 +131,7 @@ async def test_a_fault_of_a_criterion_stays_what_it_is() -> None:
         ([("a", 0.5), ("a", 0.5)], 0.85, "two criteria are named 'a'"),
         ([("a", 1.5), ("b", -0.5)], 0.85, "the weight of 'a'"),
         ([("a", math.nan)], 0.85, "the weight of 'a'"),
+        ([("a", json.loads('"1"'))], 0.85, "the weight of 'a'"),
         ([("a", 1.0), ("b", 0.0)], 0.85, "the weight of 'b'"),
         ([(" ", 1.0)], 0.85, "needs a name"),
         ([("a", 1.0)], 0.0, "threshold"),

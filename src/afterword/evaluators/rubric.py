@@ -153,13 +153,13 @@ def _refuse_unusable(criteria: Sequence[Criterion], threshold: float) -> None:
         if names.count(name) > 1:
             raise InputError(f"two criteria are named {name!r}; give each a name of its own")
     for one in criteria:
-        if not 0 < one.weight <= 1:
+        if not isinstance(one.weight, int | float) or not 0 < one.weight <= 1:
             raise InputError(f"the weight of {one.name!r} must be above 0 and at most 1, found {one.weight!r}")
     total = math.fsum(one.weight for one in criteria)
     if not math.isclose(total, 1.0, abs_tol=1e-6):
         told = ", ".join(f"{one.name} {one.weight:g}" for one in criteria)
         raise InputError(f"the weights of a rubric must sum to 1, found {total:g} ({told}); change them")
-    if not 0 < threshold <= 1:
+    if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
         raise InputError(f"the threshold of a rubric must be above 0 and at most 1, found {threshold!r}")
 
 
@@ -235,7 +235,9 @@ class StepEfficiency:
         async def judge() -> Feedback:
             score = max(0.0, min(1.0, (self.limit - steps) / (self.limit - self.target)))
             passed = steps <= self.target
-            message = "" if passed else f"{steps} steps, where {self.target} are enough"
+            message = (
+                "" if passed else f"{steps} steps, where {self.target} {'is' if self.target == 1 else 'are'} enough"
+            )
             check = CheckResult("steps", passed, message)
             return Feedback(passed, score, "exact", "ok" if passed else "inefficient", message, (check,), graded=True)
 

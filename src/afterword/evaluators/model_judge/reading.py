@@ -22,9 +22,10 @@ _FENCE = re.compile(r"\A\s*(`{3,}|~{3,})[^\n]*\n(?P<body>[\s\S]*?)\n?\1\s*\Z")
 _PASS = frozenset({"pass", "passes", "passed", "passing", "yes", "true"})
 _NOT_PASSING = re.compile(
     r"\b(?:not|never|cannot|can't|doesn't|didn't|don't|won't|isn't|fails? to|failed to|unable to)\b"
-    r"[^.!?\n]{0,40}?\bpass(?:es|ed|ing)?\b",
+    r"(?:\s+(?!(?:and|or|so|but|thus|therefore|hence|which|it|that)\b)[\w'-]+){0,4}\s+pass(?:es|ed|ing)?\b",
     re.IGNORECASE,
 )
+"""A negation that governs `pass`: "does not crash and passes" and "has no errors, not one, so it passes" are none."""
 _FAIL = re.compile(
     r"(?:it |the (?:attempt|answer|output|program) )?(?:fail(?:s|ed|ure|ing)?|no|false|rejected)", re.IGNORECASE
 )

@@ -6,6 +6,7 @@ The score rises as violations go away, so that a plateau and the best trial can 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,6 +29,9 @@ IS_JSON = "json"
 """The check that the output can be read at all."""
 ROOT = "$"
 _BOUNDS = JsonBounds()
+_PATIENCE = 10
+"""How many times its own time the process may take by the clock."""
+_START_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class JsonSchema:
     """Judges an output by a JSON Schema (2020-12 unless it names another draft). Needs the extra `schema`.
 
     `format` is not asserted, as the standard has it. A schema that could be slow on a hostile value is checked in a
-    child process, and the output fails if that takes longer than `timeout_s`.
+    child process, and the output fails if that takes longer than `timeout_s` of its own time.
 
     Raises:
         InputError: the schema is not valid.
@@ -177,24 +181,32 @@ def _feedback(found: Sequence[Violation], most: int) -> Feedback:
 
 
 async def _in_a_child(asked: Mapping[str, object], timeout_s: float) -> Sequence[Violation]:
-    """The violations, found in a process that is ended when the time is up.
+    """The violations, found in a process that ends itself when its time is up.
 
     Raises:
         TimeoutError: it is up.
         InputError: the schema cannot be used.
-        SandboxFault: the process broke.
+        SandboxFault: the process broke, or never came to its end.
     """
     import anyio
 
     argv = [sys.executable, "-P", "-m", "afterword.evaluators.schema.child"]
-    with anyio.fail_after(timeout_s):
-        try:
-            ended = await anyio.run_process(argv, input=json.dumps(asked).encode(), stderr=subprocess.PIPE)
-        except (OSError, subprocess.CalledProcessError) as error:
-            said = (
-                error.stderr.decode(errors="replace")[-300:] if isinstance(error, subprocess.CalledProcessError) else ""
-            )
-            raise SandboxFault(f"the process that checks a schema broke: {error} {said}".strip()) from error
+    given = json.dumps({**asked, "timeout_s": timeout_s}).encode()
+    patience_s = _PATIENCE * timeout_s + _START_S
+    try:
+        with anyio.fail_after(patience_s):
+            ended = await anyio.run_process(argv, input=given, stderr=subprocess.PIPE, check=False)
+    except TimeoutError:
+        raise SandboxFault(
+            f"the process that checks a schema gave no answer within {patience_s:g} s; the machine is too busy"
+        ) from None
+    except OSError as error:
+        raise SandboxFault(f"the process that checks a schema cannot be started: {error}") from error
+    if hasattr(signal, "SIGPROF") and ended.returncode == -signal.SIGPROF:
+        raise TimeoutError
+    if ended.returncode != 0:
+        said = ended.stderr.decode(errors="replace")[-300:].strip()
+        raise SandboxFault(f"the process that checks a schema ended with code {ended.returncode}: {said}")
     told = json.loads(ended.stdout)
     if "schema_error" in told:
         raise InputError(told["schema_error"])
