@@ -1,7 +1,7 @@
 """Models behind the Anthropic messages interface.
 
 It differs from chat completions in where the system prompt stands, in how cached tokens are counted and in why
-a reply ends; everything else is shared with `openai_chat` through `transport` and `calls`.
+a reply ends; everything else is shared with `openai_chat` through `service`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,19 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from afterword.core.budget import token_bound
-from afterword.core.messages import ChatRequest, Message, Price, Reply
+from afterword.core.messages import ChatRequest, Finish, Message, Reply
 from afterword.core.records import Usage
-from afterword.errors import ContentFiltered, MissingExtra, MissingKey, RequestRejected
-from afterword.models.calls import Caller
+from afterword.errors import MissingExtra, MissingKey, RequestRejected
 from afterword.models.faults import Endpoint, TryFailed
 from afterword.models.limits import RequestLimits
 from afterword.models.options import ModelOptions, checked_url, secrets_in
 from afterword.models.prices import Pricing
+from afterword.models.service import ServedModel, Service
 from afterword.models.transport import (
     CONNECT_S,
-    connection_failure,
     count,
-    cut_at,
     http_library,
     is_loopback,
     malformed,
@@ -49,7 +45,7 @@ _DEFAULT_URL = "https://api.anthropic.com"
 @asynccontextmanager
 async def open_anthropic(
     name: str, model: str, options: ModelOptions, limits: RequestLimits
-) -> AsyncIterator[AnthropicMessages]:
+) -> AsyncIterator[ServedModel]:
     """A model called `model` there and `name` here.
 
     Raises:
@@ -82,51 +78,20 @@ async def open_anthropic(
         ),
     ) as client:
         pricing = Pricing(model, "anthropic" if base_url == _DEFAULT_URL else None, base_url, options.price)
-        library = http_library(anthropic.DefaultAsyncHttpxClient)
-        yield AnthropicMessages(client, model, endpoint, options, limits, pricing, library)
+        service = Service(model, endpoint, options, limits, pricing, http_library(anthropic.DefaultAsyncHttpxClient))
+        yield ServedModel(service, _Messages(client, service).ask)
 
 
-class AnthropicMessages:
-    """A `Model` over one open client."""
+class _Messages:
+    """One open client; it learns by a refusal whether its model takes a schema."""
 
-    def __init__(
-        self,
-        client: AsyncAnthropic,
-        model: str,
-        endpoint: Endpoint,
-        options: ModelOptions,
-        limits: RequestLimits,
-        pricing: Pricing,
-        library: ModuleType,
-    ) -> None:
+    def __init__(self, client: AsyncAnthropic, service: Service) -> None:
         self._client = client
-        self._model = model
-        self._endpoint = endpoint
-        self._options = options
-        self._caller = Caller(endpoint.model, options, limits)
-        self._pricing = pricing
-        self._library = library
+        self._service = service
         self._takes_schema = True
 
-    @property
-    def name(self) -> str:
-        """As the user wrote it."""
-        return self._endpoint.model
-
-    @property
-    def price(self) -> Price | None:
-        """The dearest that a token can be."""
-        return self._pricing.bound()
-
-    async def complete(self, request: ChatRequest) -> Reply:
-        """Asks the model.
-
-        Raises:
-            ModelFault: no usable answer after the last try.
-        """
-        return await self._caller.call(lambda: self._try(request))
-
-    async def _try(self, request: ChatRequest) -> Reply:
+    async def ask(self, request: ChatRequest) -> Reply:
+        """One try, put without a schema where that is refused."""
         try:
             return await self._send(request)
         except TryFailed as failed:
@@ -142,21 +107,14 @@ class AnthropicMessages:
         return replace(await self._send(request), tries=2)
 
     async def _send(self, request: ChatRequest) -> Reply:
-        try:
+        with self._service.failures():
             async with self._client.messages.with_streaming_response.create(
-                model=self._model,
+                model=self._service.model,
                 max_tokens=request.max_tokens,
                 messages=[_message(message) for message in request.messages if message.role != "system"],
                 extra_body=self._extras(request),
             ) as response:
-                found = await read_json(response, self._endpoint)
-        except Exception as error:
-            failed = connection_failure(
-                error, self._endpoint, self._library, retry_after_cap_s=self._options.retry_after_cap_s
-            )
-            if failed is None:
-                raise
-            raise failed from error
+                found = await read_json(response, self._service.endpoint)
         return self._read(found, request)
 
     def _extras(self, request: ChatRequest) -> dict[str, object]:
@@ -179,40 +137,32 @@ class AnthropicMessages:
     def _read(self, found: Mapping[str, object], request: ChatRequest) -> Reply:
         content = found.get("content")
         if not isinstance(content, list):
-            raise malformed(self._endpoint, "expected a list of content blocks, found none")
+            raise malformed(self._service.endpoint, "expected a list of content blocks, found none")
         reason = found.get("stop_reason")
         if reason == "refusal":
-            model = self.name
-            raise TryFailed(
-                ContentFiltered(
-                    f"{model} withheld the answer: refusal; reword the task or use another model", model=model
-                )
-            )
+            raise self._service.withheld("refusal")
         blocks = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
-        whole = "".join(block for block in blocks if isinstance(block, str))
-        text = cut_at(self._endpoint.without_secrets(wire_text(whole)), request.stop)
-        answered_by = found.get("model")
-        return Reply(
-            text=text,
-            finish="length" if reason in ("max_tokens", "model_context_window_exceeded") else "stop",
-            usage=self._usage(found.get("usage"), request, text),
-            model=answered_by if isinstance(answered_by, str) and answered_by else self._model,
-        )
+        text = self._service.text("".join(block for block in blocks if isinstance(block, str)), request)
+        finish: Finish = "length" if reason in ("max_tokens", "model_context_window_exceeded") else "stop"
+        return self._service.reply(text, finish, self._usage(found.get("usage"), request, text), found.get("model"))
 
     def _usage(self, reported: object, request: ChatRequest, text: str) -> Usage:
         usage = reported if isinstance(reported, dict) else {}
-        fresh, tokens_out = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+        fresh = count(usage.get("input_tokens"))
         cached = count(usage.get("cache_read_input_tokens")) or 0
         written = count(usage.get("cache_creation_input_tokens")) or 0
         details = usage.get("output_tokens_details")
         reasoning = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
-        if fresh is None:
-            fresh = sum(token_bound(message.content) for message in request.messages)
-        if tokens_out is None:
-            tokens_out = token_bound(text)
-        # `input_tokens` leaves out what was read from or written to the cache; ours counts all of the prompt.
-        used = Usage(1, fresh + cached + written, tokens_out, cached, min(reasoning or 0, tokens_out), None)
-        return replace(used, cost_usd=self._pricing.cost_usd(used, tokens_written_to_cache=written))
+        return self._service.usage(
+            request,
+            text,
+            # `input_tokens` leaves out what was read from or written to the cache; ours counts all of the prompt.
+            tokens_in=None if fresh is None else fresh + cached + written,
+            tokens_out=count(usage.get("output_tokens")),
+            cached=cached,
+            reasoning=reasoning or 0,
+            tokens_written_to_cache=written,
+        )
 
 
 def _message(message: Message) -> MessageParam:

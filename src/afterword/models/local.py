@@ -26,8 +26,9 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from afterword.core.messages import FREE, ChatRequest, Price, Reply
 from afterword.errors import CallTimeout, InputError, MissingExtra, ModelUnreachable, ServerFault
 from afterword.models.limits import RequestLimits
-from afterword.models.openai_chat import OpenAIChat, open_openai
+from afterword.models.openai_chat import open_openai
 from afterword.models.options import ModelOptions, RetryNotice
+from afterword.models.service import ServedModel
 from afterword.models.weights import known_sha256, sha256_of
 
 ENGINE = (sys.executable, "-P", "-m", "afterword.models.local_child")
@@ -65,7 +66,7 @@ def check_local(file: Path) -> None:
 @dataclass(frozen=True, slots=True)
 class _Running:
     process: Process
-    chat: OpenAIChat
+    chat: ServedModel
     stack: AsyncExitStack
 
 

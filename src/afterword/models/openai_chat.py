@@ -11,25 +11,21 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from afterword.core.budget import token_bound
-from afterword.core.messages import ChatRequest, Message, Price, Reply
+from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.records import Usage
-from afterword.errors import ContentFiltered, MissingKey, RequestRejected
-from afterword.models.calls import Caller
+from afterword.errors import MissingKey, RequestRejected
 from afterword.models.dialect import Dialect
 from afterword.models.faults import Endpoint, HttpFailure, TryFailed, classify
 from afterword.models.limits import RequestLimits
 from afterword.models.options import ModelOptions, checked_url, secrets_in
 from afterword.models.prices import Pricing
+from afterword.models.service import ServedModel, Service
 from afterword.models.transport import (
     CONNECT_S,
-    connection_failure,
     count,
-    cut_at,
     http_library,
     is_loopback,
     malformed,
@@ -56,7 +52,7 @@ async def open_openai(
     limits: RequestLimits,
     *,
     extra_body: Mapping[str, object] | None = None,
-) -> AsyncIterator[OpenAIChat]:
+) -> AsyncIterator[ServedModel]:
     """A model called `model` there and `name` here.
 
     Raises:
@@ -87,57 +83,25 @@ async def open_openai(
     ) as client:
         pricing = Pricing(model, "openai" if official else None, base_url, options.price)
         library = http_library(openai.DefaultAsyncHttpxClient)
-        yield OpenAIChat(
-            client, model, endpoint, options, limits, pricing, library, official=official, extra_body=extra_body
-        )
+        service = Service(model, endpoint, options, limits, pricing, library)
+        # OpenAI's own models all take the newer name, which its reasoning models insist on.
+        dialect = Dialect("max_completion_tokens" if official else "max_tokens")
+        yield ServedModel(service, _ChatCompletions(client, service, dialect, extra_body).ask)
 
 
-class OpenAIChat:
-    """A `Model` over one open client."""
+class _ChatCompletions:
+    """One open client; it learns by refusals what its server takes."""
 
     def __init__(
-        self,
-        client: AsyncOpenAI,
-        model: str,
-        endpoint: Endpoint,
-        options: ModelOptions,
-        limits: RequestLimits,
-        pricing: Pricing,
-        library: ModuleType,
-        *,
-        official: bool,
-        extra_body: Mapping[str, object] | None,
+        self, client: AsyncOpenAI, service: Service, dialect: Dialect, extra_body: Mapping[str, object] | None
     ) -> None:
         self._client = client
-        self._model = model
-        self._endpoint = endpoint
-        self._options = options
-        self._caller = Caller(endpoint.model, options, limits)
-        self._pricing = pricing
-        self._library = library
-        self._extra_body = extra_body
-        # OpenAI's own models all take the newer name, which its reasoning models insist on.
-        self._dialect = Dialect("max_completion_tokens" if official else "max_tokens")
+        self._service = service
+        self._dialect = dialect
+        self._extra_body = extra_body or {}
 
-    @property
-    def name(self) -> str:
-        """As the user wrote it."""
-        return self._endpoint.model
-
-    @property
-    def price(self) -> Price | None:
-        """The dearest that a token can be."""
-        return self._pricing.bound()
-
-    async def complete(self, request: ChatRequest) -> Reply:
-        """Asks the model.
-
-        Raises:
-            ModelFault: no usable answer after the last try.
-        """
-        return await self._caller.call(lambda: self._try(request))
-
-    async def _try(self, request: ChatRequest) -> Reply:
+    async def ask(self, request: ChatRequest) -> Reply:
+        """One try, put in other words as long as the server refuses the words and not the request."""
         asked = 1
         while True:
             dialect = self._dialect
@@ -152,72 +116,57 @@ class OpenAIChat:
                 asked += 1
 
     async def _send(self, request: ChatRequest, dialect: Dialect) -> Reply:
-        try:
+        with self._service.failures():
             async with self._client.chat.completions.with_streaming_response.create(
-                model=self._model,
+                model=self._service.model,
                 messages=[_message(message) for message in request.messages],
-                extra_body={**(self._extra_body or {}), **dialect.fields(request)},
+                extra_body={**self._extra_body, **dialect.fields(request)},
             ) as response:
-                found = await read_json(response, self._endpoint)
-        except Exception as error:
-            failed = connection_failure(
-                error, self._endpoint, self._library, retry_after_cap_s=self._options.retry_after_cap_s
-            )
-            if failed is None:
-                raise
-            raise failed from error
+                found = await read_json(response, self._service.endpoint)
         return self._read(found, request)
 
     def _read(self, found: Mapping[str, object], request: ChatRequest) -> Reply:
+        endpoint = self._service.endpoint
         if found.get("error"):  # OpenRouter answers 200 with the error of the provider behind it
             raise self._error_in_reply(found)
         choices = found.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
-            raise malformed(self._endpoint, "expected choices[0].message, found none")
+            raise malformed(endpoint, "expected choices[0].message, found none")
         if choice.get("error"):
             raise self._error_in_reply(choice)
-        text = _text(message.get("content"))
-        if text is None:
-            raise malformed(self._endpoint, f"expected text, found {type(message.get('content')).__name__}")
-        text = cut_at(self._endpoint.without_secrets(wire_text(text)), request.stop)
+        said = _text(message.get("content"))
+        if said is None:
+            raise malformed(endpoint, f"expected text, found {type(message.get('content')).__name__}")
         finish = choice.get("finish_reason")
         refusal = message.get("refusal")
-        if finish == "content_filter" or (isinstance(refusal, str) and refusal):
-            said = self._endpoint.quote(refusal) if isinstance(refusal, str) and refusal else "content filter"
-            model = self.name
-            raise TryFailed(
-                ContentFiltered(
-                    f"{model} withheld the answer: {said}; reword the task or use another model", model=model
-                )
-            )
-        answered_by = found.get("model")
-        return Reply(
-            text=text,
-            finish="length" if finish == "length" else "stop",
-            usage=self._usage(found.get("usage"), request, text),
-            model=answered_by if isinstance(answered_by, str) and answered_by else self._model,
-        )
+        if isinstance(refusal, str) and refusal:
+            raise self._service.withheld(endpoint.quote(refusal))
+        if finish == "content_filter":
+            raise self._service.withheld("content filter")
+        text = self._service.text(said, request)
+        usage = self._usage(found.get("usage"), request, text)
+        return self._service.reply(text, "length" if finish == "length" else "stop", usage, found.get("model"))
 
     def _error_in_reply(self, found: Mapping[str, object]) -> TryFailed:
         error = found["error"]
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code <= 599 else 502
         failure = HttpFailure(status, {}, json.dumps(found).encode())
-        return classify(failure, self._endpoint, retry_after_cap_s=self._options.retry_after_cap_s)
+        service = self._service
+        return classify(failure, service.endpoint, retry_after_cap_s=service.options.retry_after_cap_s)
 
     def _usage(self, reported: object, request: ChatRequest, text: str) -> Usage:
-        usage = reported if isinstance(reported, dict) else {}
-        tokens_in, tokens_out = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
-        cached = count(_part(usage, "prompt_tokens_details", "cached_tokens")) or 0
-        reasoning = count(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0
-        if tokens_in is None:  # some servers report nothing; better counted too high than not at all
-            tokens_in = sum(token_bound(message.content) for message in request.messages)
-        if tokens_out is None:
-            tokens_out = token_bound(text)
-        used = Usage(1, tokens_in, tokens_out, min(cached, tokens_in), min(reasoning, tokens_out), None)
-        return replace(used, cost_usd=self._pricing.cost_usd(used))
+        usage = reported if isinstance(reported, dict) else {}  # some servers report nothing
+        return self._service.usage(
+            request,
+            text,
+            tokens_in=count(usage.get("prompt_tokens")),
+            tokens_out=count(usage.get("completion_tokens")),
+            cached=count(_part(usage, "prompt_tokens_details", "cached_tokens")) or 0,
+            reasoning=count(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0,
+        )
 
 
 def _message(message: Message) -> ChatCompletionMessageParam:
