@@ -27,6 +27,8 @@ from harness.samples import figure
 WORKERS = 2
 PR_SET_CHILD_SUBREAPER = 36
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - it is only counted
+MARK = f"afterword-soak-{os.getpid()}"
+"""In the names of what programs put in shared memory, where other processes of the host have files too."""
 FLAT_KB = 4096
 """Growth of the main process that is still flat: the allocator's own moods over a run."""
 
@@ -36,9 +38,10 @@ MISBEHAVING = (
     "import os\ndef f(a, b):\n    os._exit(0)\n",
     "import ctypes\ndef f(a, b):\n    return ctypes.string_at(0)\n",
     "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(600)\ndef f(a, b):\n    return a - b\n",
-    "open('left', 'w').write('x' * 100_000)\nopen('/tmp/left', 'w').write('x')\ndef f(a, b):\n    return a - b\n",
+    "open('left', 'w').write('x' * 100_000)\nopen('/tmp/left', 'w').write('x')\n"
+    f"open('/dev/shm/{MARK}-file', 'w').write('x')\ndef f(a, b):\n    return a - b\n",
     "def f(a, b):\n    return bytearray(1 << 40)\n",
-    "from multiprocessing import shared_memory\nshared_memory.SharedMemory('left', create=True, size=4096)\n"
+    f"from multiprocessing import shared_memory\nshared_memory.SharedMemory('{MARK}', create=True, size=4096)\n"
     "def f(a, b):\n    return a - b\n",
 )
 
@@ -67,7 +70,7 @@ LABELS = {
     "mounts": "mounts",
     "control_groups": "control groups",
     "temporary_files": "temporary files",
-    "shared_memory_files": "files in /dev/shm",
+    "shared_memory_files": "files of programs in /dev/shm",
 }
 
 
@@ -195,7 +198,7 @@ def count(folder: Path) -> Counts:
         mounts=len(Path("/proc/self/mountinfo").read_text().splitlines()),
         control_groups=sum(1 for _ in Path("/sys/fs/cgroup").rglob(f"afterword-{os.getpid()}-*")),
         temporary_files=sum(1 for _ in folder.rglob("*")),
-        shared_memory_files=sum(1 for _ in SHARED_MEMORY.iterdir()),
+        shared_memory_files=sum(MARK in file.name for file in SHARED_MEMORY.iterdir()),
     )
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import anyio
@@ -94,6 +95,16 @@ def test_no_container_is_left(leave: str) -> None:
 
     anyio.run(main)
     assert eventually(lambda: known_containers() == [], within_s=20)
+
+
+@works
+def test_an_interpreter_below_tmp_works() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # noqa: S108 - where a container has a folder of its own
+        Path(folder).chmod(0o755)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", f"{folder}/env"], check=True)
+        python = Path(folder, "env", "bin", "python")
+        source = "import os, sys\nopen('/tmp/own', 'w')\nos.write(1, sys.prefix.encode())"
+        assert outcome(source, level=LEVEL, python=python).stdout == f"{folder}/env"
 
 
 @works

@@ -115,7 +115,9 @@ def _isolation(limits: JailLimits) -> list[str]:
     line += ["--ipc=private", "--uts=private", "--pid=private", "--hostname=sandbox", "--systemd=false"]
     line += ["--cap-drop=all", "--security-opt=no-new-privileges", "--read-only", "--read-only-tmpfs=false"]
     line += ["--ulimit=nofile=1024:1024", "--ulimit=core=0:0", f"--ulimit=nproc={limits.processes + _OWN_PROCESSES}"]
-    line += [f"--shm-size={size}", f"--tmpfs=/tmp:rw,nosuid,nodev,size={size},mode=1777", "--workdir=/sandbox"]
+    # crun would copy the places for mounts below /tmp into it, as an owner whom it cannot name there
+    line += [f"--tmpfs=/tmp:rw,nosuid,nodev,size={size},mode=1777,notmpcopyup"]
+    line += [f"--shm-size={size}", "--workdir=/sandbox"]
     line += ["--tmpfs=/sys:ro,size=4k,mode=0711"]
     if os.geteuid() == 0:
         mapping = f"0:{_FIRST_ID}:{2 * _INNER_ID}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -158,6 +159,8 @@ class NamespaceSandbox:
         hash_seed = self._variables.get("PYTHONHASHSEED", DEFAULT_HASH_SEED)
         submissions = View(python, toolchain=False, preload=tuple(preload), hash_seed=hash_seed)
         self._submissions = Pool(submissions, groups, workers, extra=_EXTRA_ZYGOTES)
+        with_numpy = replace(submissions, preload=(*submissions.preload, "numpy"))
+        self._numpy_submissions = Pool(with_numpy, groups, workers, extra=_EXTRA_ZYGOTES)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
         self._live: set[Cell] = set()
@@ -225,7 +228,7 @@ class NamespaceSandbox:
     ) -> Cell:
         if self._tasks is None:
             raise SandboxFault("the sandbox is not open: use it in `async with`")
-        pool = self._commands if kind == COMMAND else self._submissions
+        pool = self._pool(kind, payload)
         last: ZygoteLost | None = None
         tries = _TRIES + pool.idle  # what waited may have died meanwhile, all at once
         for _ in range(tries):
@@ -250,6 +253,12 @@ class NamespaceSandbox:
                     self._tasks.start_soon(pool.grow)
                 return cell
         raise SandboxFault(f"no zygote took the job in {tries} tries; the last one said: {last}")
+
+    def _pool(self, kind: str, payload: bytes) -> Pool:
+        """Who imports numpy pays for it with more than ten verdicts' time: zygotes of their own hold it already."""
+        if kind == COMMAND:
+            return self._commands
+        return self._numpy_submissions if b"numpy" in payload else self._submissions
 
     async def _attend(self, cell: Cell) -> None:
         try:
@@ -277,6 +286,7 @@ class NamespaceSandbox:
                 cell.abandon()
             with anyio.CancelScope(shield=True):
                 await self._submissions.close()
+                await self._numpy_submissions.close()
                 await self._commands.close()
 
 
