@@ -88,6 +88,13 @@ def test_repeated_retracted_and_retired_lessons_are_told() -> None:
     ]
 
 
+def test_a_lesson_that_copies_a_worked_example_is_told() -> None:
+    trial = failing(1, GOOD, "test_zero")
+    copied = replace(trial, reflection=Reflection(GOOD, 1, problems=("from_example",)))
+    assert [one.copies for one in (*look(trial), *look(copied))] == [False, True]
+    assert summarise(look(copied))[0].aspects["copies an example"] == wilson(1, 1)
+
+
 def test_an_action_named_is_evidence_in_a_game() -> None:
     steps = (Step("", "take mug 1 from shelf 1", "Nothing happens."),)
     lost = Trial(

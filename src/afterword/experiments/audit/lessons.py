@@ -14,7 +14,7 @@ from afterword.core.effects import fingerprint
 from afterword.core.lessons import check_ids_of, normalise, same_lesson
 from afterword.core.records import Feedback, Reflection, Trial
 from afterword.experiments.audit.past import PastTask
-from afterword.reflectors.shape import Material, find_evidence, is_generic, names_change
+from afterword.reflectors.shape import Material, Problem, find_evidence, is_generic, names_change
 
 Effect = Literal["gained", "lost", "same"]
 ALIKE = 0.9
@@ -41,6 +41,8 @@ class AuditedLesson:
     """Some change, and not one that would fit any task."""
     repeats: bool
     """It says the same as an earlier lesson of the task."""
+    copies: bool
+    """It repeats a worked example, as its reflector found."""
     retracted: bool
     retired: bool
     effect: Effect | None
@@ -85,6 +87,7 @@ def audited(past: PastTask) -> Iterator[AuditedLesson]:
             names_check=_names_one(reflection, real_ids),
             prescribes=names_change(reflection.text) and not is_generic(reflection.text),
             repeats=any(same_lesson(one, text, ALIKE) for one in earlier),
+            copies=Problem.FROM_EXAMPLE in reflection.problems,
             retracted=trial.number in retracted,
             retired=trial.number in retired,
             effect=_effect(trial.feedback, next_trial.feedback) if followed and next_trial is not None else None,

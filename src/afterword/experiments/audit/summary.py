@@ -17,6 +17,7 @@ _ASPECTS: Mapping[str, Callable[[AuditedLesson], bool]] = {
     "names a check": lambda lesson: lesson.names_check,
     "prescribes a change": lambda lesson: lesson.prescribes,
     "repeats an earlier one": lambda lesson: lesson.repeats,
+    "copies an example": lambda lesson: lesson.copies,
     "retracted later": lambda lesson: lesson.retracted,
     "retired by the score": lambda lesson: lesson.retired,
 }

@@ -60,7 +60,7 @@ class TaskSeen:
 def task_seen(single: Outcome, retry: Outcome, reflexion: Outcome) -> TaskSeen:
     """What the outcomes of a task in the three arms come to."""
     lessons = list(audited(PastTask(reflexion.task_id, reflexion.trials)))
-    sound = [bool(one.evidence) and one.prescribes and not one.repeats for one in lessons]
+    sound = [bool(one.evidence) and one.prescribes and not one.repeats and not one.copies for one in lessons]
     return TaskSeen(
         result_of(single, arm="single", seed=0),
         result_of(retry, arm="retry", seed=0),
