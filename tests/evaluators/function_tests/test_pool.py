@@ -15,6 +15,7 @@ import pytest
 from afterword.core.records import Feedback, Limits
 from afterword.errors import SandboxFault
 from afterword.evaluators.function_tests import JudgePool, Suite
+from afterword.evaluators.function_tests.pool import stretched
 from afterword.sandbox import open_sandbox
 from tests.evaluators.judged import judge, runs
 from tests.sandbox.jailed import kill_zygotes
@@ -136,3 +137,10 @@ def test_judges_end_when_the_main_process_is_killed(tmp_path: Path) -> None:
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not runs(pid)
+
+
+def test_an_overloaded_machine_gives_more_wall_time_and_no_more_processor_time() -> None:
+    limits = Limits(wall_s=5.0)
+    assert stretched(limits, 1.5) == Limits(wall_s=7.5, cpu_s=5.0)
+    assert stretched(limits, 40.0) == Limits(wall_s=20.0, cpu_s=5.0)
+    assert stretched(Limits(wall_s=5.0, cpu_s=2.0), 2.0) == Limits(wall_s=10.0, cpu_s=2.0)

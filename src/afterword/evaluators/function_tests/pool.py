@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -21,6 +22,7 @@ from afterword.evaluators.function_tests.judges import AttemptLost, Judge, Repor
 from afterword.evaluators.function_tests.suite import Suite
 from afterword.evaluators.function_tests.verdict import all_passed, early, feedback_of, passed_feedback
 
+_MOST_STRETCHED = 4.0
 _TRIES = 3
 _LAST_WORDS_S = 0.3
 
@@ -69,9 +71,9 @@ class JudgePool:
         if (problem := _no_source(source)) is not None:
             return early(suite.check_ids, "syntax", problem, self.isolation)
         verdict = await self._reached(source, suite, limits)
-        if verdict.reason == "timeout" and is_overloaded():
+        if verdict.reason == "timeout" and (load := overload()) > 1:
             # A machine with more work than cores makes a right program late; one that hangs is late again.
-            verdict = await self._reached(source, suite, limits)
+            verdict = await self._reached(source, suite, stretched(limits, load))
         return verdict
 
     async def _reached(self, source: str, suite: Suite, limits: Limits) -> Feedback:
@@ -180,9 +182,14 @@ async def _ended(peer: Peer) -> RunResult:
         raise AttemptLost(str(fault)) from fault
 
 
-def is_overloaded() -> bool:
-    """Whether more than two processes want each core of this machine."""
-    return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
+def overload() -> float:
+    """How many times more than two processes want each core of this machine; above 1 it is overloaded."""
+    return os.getloadavg()[0] / (2 * (os.cpu_count() or 1))
+
+
+def stretched(limits: Limits, load: float) -> Limits:
+    """More wall time, for waiting, and no more processor time than the wall time was meant for."""
+    return replace(limits, wall_s=limits.wall_s * min(load, _MOST_STRETCHED), cpu_s=limits.cpu_s or limits.wall_s)
 
 
 def _no_source(source: str) -> str | None:
