@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from afterword import (
+    Allowance,
     Feedback,
     Reflexion,
     Reply,
@@ -227,7 +228,8 @@ async def test_a_fork_goes_on_after_the_verdict_on_a_trial(journal: Journal) -> 
     run = await journal.start(RunSpec(settings={"a": 1}))
     script = Script()
     for task in ("t", "other"):
-        outcome = await Reflexion(script, script, script, max_trials=3).run(
+        timed = Allowance(seconds=600)  # so that the clock is read, which is all that is recorded here
+        outcome = await Reflexion(script, script, script, max_trials=3, allowance=timed).run(
             Task(task, "Do."), recorder=run.recorder, events=run.events(arm="reflexion")
         )
         await run.finish(outcome, arm="reflexion")

@@ -24,13 +24,14 @@ from afterword import (
     RepeatedReflection,
     SlidingWindow,
     StopReason,
+    StopRule,
     Strategy,
     Trajectory,
     Usage,
 )
 from afterword.core.events import Evaluated, Reflected, RunEnded, TrialStarted
 from afterword.core.stopping import MaxSeconds
-from tests.core.doubles import Heard, ListModel, ask
+from tests.core.doubles import Heard, ListModel, StrictRecorder, ask
 from tests.core.script import NOTHING, Script, run
 
 
@@ -211,6 +212,27 @@ def test_wall_time_ends_the_loop() -> None:
 
     outcome = outcome_of(Slow().parts(MaxSeconds(4.0), max_trials=9), clock=clock)
     assert (len(outcome.trials), outcome.stop_reason) == (2, StopReason.TIME)
+
+
+@pytest.mark.parametrize(("rules", "readings"), [((), 0), ((Plateau(),), 0), ((MaxSeconds(4.0),), 4)])
+def test_the_clock_is_read_for_a_rule_that_looks_at_it(rules: tuple[StopRule, ...], readings: int) -> None:
+    recorder = StrictRecorder()
+    outcome_of(Script().parts(*rules, max_trials=2), recorder=recorder)
+    assert [key.role for key in recorder.called] == ["clock"] * readings
+
+
+def test_a_rule_of_others_is_told_the_time() -> None:
+    clock = FakeClock()
+    seen: list[float] = []
+
+    class Watching:
+        def check(self, progress: Progress) -> StopReason | None:
+            clock.now += 2.0
+            seen.append(progress.elapsed_s)
+            return None
+
+    outcome_of(Script().parts(Watching(), max_trials=2), clock=clock)
+    assert seen == [0.0, 2.0]
 
 
 @pytest.mark.parametrize("lessons", [["read all"], [None]], ids=["a lesson", "no lesson"])

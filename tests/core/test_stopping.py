@@ -27,6 +27,7 @@ from afterword import (
     Usage,
     first_of,
 )
+from afterword.core.stopping import reads_time
 from tests.core.doubles import make_trial
 
 
@@ -222,3 +223,46 @@ def test_the_first_rule_that_stops_gives_the_reason() -> None:
 
 def test_no_rules_never_stop() -> None:
     assert first_of().check(outputs("A", "A", "A")) is None
+
+
+class Timeless:
+    """A progress whose time nobody may look at."""
+
+    def __init__(self, *trials: Trial) -> None:
+        self.trials = trials
+        self.usage = Usage()
+
+    @property
+    def elapsed_s(self) -> float:
+        raise AssertionError("looked at the time")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Passed(),
+        MaxTrials(3),
+        MaxCost(1.0),
+        MaxTokens(9),
+        MaxCalls(9),
+        Cancellation(),
+        RepeatedOutput(),
+        RepeatedReflection(),
+        Plateau(),
+        first_of(Passed(), MaxTrials(3)),
+    ],
+)
+def test_a_rule_that_is_said_not_to_read_the_time_does_not(rule: StopRule) -> None:
+    trials = [make_trial(number, "same", lesson="same", score=0.2, graded=True) for number in (1, 2, 3, 4)]
+    assert not reads_time(rule)
+    for number in range(1, 5):
+        rule.check(Timeless(*trials[:number]))  # type: ignore[arg-type]  # stands for a Progress
+
+
+def test_all_else_may_read_the_time() -> None:
+    class MyTrials(MaxTrials):
+        pass
+
+    assert reads_time(MaxSeconds(1.0))
+    assert reads_time(MyTrials(3))
+    assert reads_time(first_of(Passed(), first_of(MaxTrials(3), MyTrials(3))))

@@ -215,13 +215,13 @@ def test_a_journal_that_was_changed_by_hand_is_found_out(afterword: Command, pla
     connection = sqlite3.connect(place)
     with connection:
         connection.execute("UPDATE effects SET request = replace(request, 'trial 1', 'trial 9') WHERE unit = 0")
-        connection.execute("UPDATE effects SET result = 'no JSON' WHERE kind = 'float' AND unit = 1 AND seq = 0")
+        connection.execute("UPDATE effects SET result = 'no JSON' WHERE unit = 1 AND seq = 0")
         connection.execute("DELETE FROM tasks WHERE unit = 2")
     connection.close()
     ran = afterword("journal", "check", "--journal", place)
     assert ran.code == 1
     assert "its request does not have the fingerprint beside it, so it was changed" in ran.out
-    assert "(clock, trial 0): its result is no JSON" in ran.out
+    assert "effect 1.1.0 (actor/actor, trial 1): its result is no JSON" in ran.out
     assert "outcomes: 1 rows belong to no task" in ran.out
 
 

@@ -37,14 +37,11 @@ def test_so_many_rows_are_inserted_each_once_and_in_order(tmp_path: Path, number
     place = tmp_path / "journal.sqlite"
     database = open_database(place, fsync=False, create=True)
     note = Statements.of(database).note
-    rows: list[Row] = [
-        {"run": 1, "number": at, "at": at / 2, "kind": "some", "task": f"task {at}", "text": f"text {at}"}
-        for at in range(number)
-    ]
+    rows: list[Row] = [(1, at, at / 2, "some", f"task {at}", f"text {at}") for at in range(number)]
     connection = sqlite3.connect(place)
     note.insert_at_once(connection, rows)
     note.insert_at_once(connection, rows[:5])  # repeated, as after a lost connection
     found = connection.execute('SELECT run, number, "at", kind, task, text FROM notes ORDER BY number').fetchall()
     connection.close()
     database.engine.dispose()
-    assert found == [tuple(row.values()) for row in rows]
+    assert found == rows

@@ -100,6 +100,8 @@ def find_leaks(
     task: Task, trials: Sequence[Trial], asked: Asked, held_out: Sequence[str], allowed: Sequence[str]
 ) -> tuple[Leak, ...]:
     """Where text of the held-out checks stood that neither the task nor the `allowed` texts hold."""
+    if not held_out:
+        return ()
     known = [task.instructions, canonical(task.inputs), *map(str, task.inputs.values()), *allowed]
     lessons = ((lesson.trial, "lesson", lesson.text) for trial in trials for lesson in _lessons(trial))
     prompts = ((trial, role, line) for line, (trial, role) in asked.lines.items())

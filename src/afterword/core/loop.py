@@ -28,6 +28,7 @@ from afterword.core.records import (
     Trial,
 )
 from afterword.core.reset import reset
+from afterword.core.stopping import reads_time
 from afterword.errors import BudgetExhausted, ComponentFault, Fault
 
 
@@ -78,7 +79,9 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
     memory = parts.memory
     fresh_state: str | None = None
     try:
-        await effects.elapsed_s()  # starts the clock
+        timed = reads_time(parts.stop)
+        if timed or effects.budget.allowance.seconds is not None:
+            await effects.elapsed_s()  # starts the clock
         evaluator = await prepare(task, parts.evaluator, effects)
         while True:
             number = len(trials) + 1
@@ -94,10 +97,12 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
 
             feedback = await evaluate(task, trajectory, evaluator, effects)
             trial = Trial(number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
-            trials.append(replace(trial, retired=to_retire([*trials, trial], parts.retire_after)))
+            if retired := to_retire([*trials, trial], parts.retire_after):
+                trial = replace(trial, retired=retired)
+            trials.append(trial)
             effects.emit(events.Evaluated(task.id, number, feedback))
 
-            if (reason := await _stop(parts.stop, trials, effects)) is not None:
+            if (reason := await _stop(parts.stop, timed, trials, effects)) is not None:
                 return reason
 
             if not parts.strategy.reflects or parts.reflector is None:
@@ -111,11 +116,12 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             if reflection is not None:
                 effects.emit(events.Reflected(task.id, number, reflection))
 
-            if (reason := await _stop(parts.stop, trials, effects)) is not None:
+            if (reason := await _stop(parts.stop, timed, trials, effects)) is not None:
                 return reason  # a repeated lesson is known only now
 
             memory = await _remember(memory, trials[-1], effects)
-            trials[-1] = replace(trials[-1], usage=dict(effects.usage))  # a memory may ask a model
+            if effects.usage != trials[-1].usage:  # a memory may ask a model
+                trials[-1] = replace(trials[-1], usage=dict(effects.usage))
     except BudgetExhausted as refused:
         return StopReason(refused.limit)
 
@@ -132,8 +138,9 @@ async def _remember(memory: Memory, trial: Trial, effects: Effects) -> Memory:
     return await guard("memory", object, memory.remember, reflection, effects)
 
 
-async def _stop(rule: StopRule, trials: list[Trial], effects: Effects) -> StopReason | None:
-    progress = Progress(tuple(trials), effects.budget.spent, await effects.elapsed_s())
+async def _stop(rule: StopRule, timed: bool, trials: list[Trial], effects: Effects) -> StopReason | None:
+    elapsed_s = await effects.elapsed_s() if timed else 0.0
+    progress = Progress(tuple(trials), effects.budget.spent, elapsed_s)
     try:
         return rule.check(progress)
     except Exception as error:

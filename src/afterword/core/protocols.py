@@ -172,6 +172,7 @@ class Progress:
     """All trials so far; the last one is the current one and has its reflection if there is one yet."""
     usage: Usage
     elapsed_s: float
+    """0.0 where all rules are the library's own and none of them looks at it: the clock is not read then."""
 
 
 class StopRule(Protocol):

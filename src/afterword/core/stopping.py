@@ -185,3 +185,23 @@ class Plateau:
 def is_graded(feedback: Feedback) -> bool:
     """Whether the score says more than passed or failed: a grade, or a share of several checks."""
     return feedback.graded or len(feedback.checks) > 1
+
+
+_TIMELESS = (
+    Passed,
+    MaxTrials,
+    MaxCost,
+    MaxTokens,
+    MaxCalls,
+    Cancellation,
+    RepeatedOutput,
+    RepeatedReflection,
+    Plateau,
+)
+
+
+def reads_time(rule: StopRule) -> bool:
+    """Whether a rule may look at `elapsed_s`. Each reading is recorded, so that none is made for rules that do not."""
+    if isinstance(rule, FirstOf):
+        return any(reads_time(each) for each in rule.rules)
+    return type(rule) not in _TIMELESS

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Connection, select
 
-from afterword.core.effects import CLOCK, canonical
+from afterword.core.effects import CLOCK
 from afterword.core.messages import Reply
 from afterword.core.protocols import EffectKey
 from afterword.errors import ReplayMismatch
@@ -44,7 +44,8 @@ class JournalRecorder:
         unit = self._run.unit(key.task, key.arm, key.seed)
         if not unit.loaded:
             await self._run.load(unit)
-        asked, fingerprint = _NOTHING_ASKED if request == () else _asked(request)
+        asked = unit.texts.of(request)
+        fingerprint = hashlib.sha256(f"[{asked}]".encode()).hexdigest()
         place = Place(key.trial, key.role, key.n)
         if (stored := unit.stored.pop(place, None)) is not None:
             if stored.fingerprint != fingerprint:
@@ -56,21 +57,21 @@ class JournalRecorder:
         clean = self._run.secrets.struck_out(text)
         if clean != text:  # the loop goes on with what is kept, or a resumed run would differ
             text, kept = clean, decode(clean, kind)
-        row: dict[str, object] = {
-            "run": self._run.number,
-            "unit": unit.number,
-            "seq": unit.take_seq(),
-            "trial": key.trial,
-            "role": key.role,
-            "n": key.n,
-            "superseded": 0,
-            "at": time.time(),
-            "kind": name_of(kind),
-            "fingerprint": fingerprint,
-            "result": text,
-            "request": self._kept_request(asked, kind),
-            **_usage_columns(kept),
-        }
+        row = (  # in the order of the columns
+            self._run.number,
+            unit.number,
+            unit.take_seq(),
+            key.trial,
+            key.role,
+            key.n,
+            0,
+            time.time(),
+            *(_usage(kept) if isinstance(kept, Reply) else _NO_USAGE),
+            name_of(kind),
+            fingerprint,
+            text,
+            self._kept_request(asked, kind),
+        )
         if key.role.rpartition("/")[2] == CLOCK:  # nothing was paid for it; no later effect is kept without it
             self._run.writer.ride(self._run.statements.effect, row)
         else:
@@ -80,7 +81,7 @@ class JournalRecorder:
     def _kept_request(self, asked: str, kind: type[object]) -> str | None:
         if kind is not Reply and len(asked) > _LARGEST_REQUEST:
             return None
-        return self._run.secrets.struck_out(asked[1:-1])
+        return self._run.secrets.struck_out(asked)
 
     async def _mismatch(self, unit: Unit, place: Place, stored: Stored, asked: str) -> ReplayMismatch:
         columns = tables.effects.c
@@ -94,35 +95,22 @@ class JournalRecorder:
         if recorded is None:
             difference = "its fingerprint differs"
         else:
-            difference = first_difference(json.loads(recorded), json.loads(asked)[0])
+            difference = first_difference(json.loads(recorded), json.loads(asked))
         return ReplayMismatch(unit.key.task, place.trial, place.role, place.n, difference)
 
 
-def _asked(request: object) -> tuple[str, str]:
-    """The text of a request, and its fingerprint."""
-    asked = canonical(request)
-    return asked, hashlib.sha256(asked.encode()).hexdigest()
+def _usage(reply: Reply) -> tuple[object, ...]:
+    usage = reply.usage
+    return (
+        plain_text(reply.model),
+        usage.tokens_in,
+        usage.tokens_out,
+        usage.tokens_cached,
+        usage.tokens_reasoning,
+        usage.cost_usd,
+        usage.seconds,
+        reply.tries,
+    )
 
 
-_NOTHING_ASKED = _asked(())
-
-
-_NO_USAGE: Mapping[str, object] = dict.fromkeys(
-    ("model", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "seconds", "tries")
-)
-
-
-def _usage_columns(result: object) -> Mapping[str, object]:
-    if not isinstance(result, Reply):
-        return _NO_USAGE
-    usage = result.usage
-    return {
-        "model": plain_text(result.model),
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "tokens_cached": usage.tokens_cached,
-        "tokens_reasoning": usage.tokens_reasoning,
-        "cost_usd": usage.cost_usd,
-        "seconds": usage.seconds,
-        "tries": result.tries,
-    }
+_NO_USAGE = (None,) * 8

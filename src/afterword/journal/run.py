@@ -17,7 +17,7 @@ from afterword.journal.events import JournalEvents
 from afterword.journal.recorder import JournalRecorder
 from afterword.journal.records import ForkPoint, Note, RunSpec
 from afterword.journal.secrets import Secrets
-from afterword.journal.statements import Statements
+from afterword.journal.statements import Row, Statements
 from afterword.journal.unit import Unit, UnitKey, read_stored
 from afterword.journal.writer import Writer
 
@@ -69,8 +69,7 @@ class Run:
         for name, value in fingerprints.items():
             if name not in self._fingerprints:
                 self._fingerprints[name] = value
-                row = {"run": self.number, "name": name, "value": value}
-                self.writer.ride(self.statements.fingerprint, row)
+                self.writer.ride(self.statements.fingerprint, (self.number, name, value))
 
     def events(self, sink: EventSink | None = None, *, arm: str, seed: int = 0) -> EventSink:
         """A sink that notes the trials of an arm and seed as they are judged, and hands all events on."""
@@ -103,11 +102,12 @@ class Run:
         key = UnitKey(task, arm, seed)
         number = self.unit(*key).number
         note = self._new_note(Note("forgotten", task, f"from trial {trial} on: {why}", time.time()))
+        noted = len(self._notes)
         columns = tables.effects.c
 
         def work(connection: Connection) -> None:
             here = (columns.run == self.number, columns.unit == number, columns.trial >= trial, columns.superseded == 0)
-            connection.execute(update(tables.effects).where(*here).values(superseded=note["number"]))
+            connection.execute(update(tables.effects).where(*here).values(superseded=noted))
             for table in (tables.outcomes, tables.trials):
                 mine = [table.c.run == self.number, table.c.unit == number]
                 if table is tables.trials:
@@ -158,8 +158,7 @@ class Run:
                 raise InputError(f"the task {task!r} has a name that cannot be kept in a journal; give it another id")
             unit = Unit(key, self._next_unit, loaded=True)
             self._next_unit += 1
-            row = {"run": self.number, "unit": unit.number, **key._asdict(), "started": time.time()}
-            self.writer.ride(self.statements.task, row)
+            self.writer.ride(self.statements.task, (self.number, unit.number, *key, time.time()))
         self._at_work[key] = unit
         return unit
 
@@ -172,24 +171,18 @@ class Run:
                 )
                 unit.loaded = True
 
-    def _new_note(self, note: Note) -> dict[str, object]:
+    def _new_note(self, note: Note) -> Row:
         self._notes.append(note)
-        return {
-            "run": self.number,
-            "number": len(self._notes),
-            "at": note.at,
-            "kind": note.kind,
-            "task": note.task,
-            "text": plain_text(self.secrets.struck_out_addresses(note.text)),
-        }
+        text = plain_text(self.secrets.struck_out_addresses(note.text))
+        return self.number, len(self._notes), note.at, note.kind, note.task, text
 
     def draft(self, unit: Unit, number: int, trial: Callable[[], Trial]) -> None:
         """Keeps what is known of a trial whose task goes on, if it goes on for long."""
         place = (self.number, unit.number, number)
         self.writer.draft(place, self.statements.trial, lambda: self._trial_row(unit, trial(), complete=False))
 
-    def _trial_row(self, unit: Unit, trial: Trial, *, complete: bool) -> dict[str, object]:
-        return {
+    def _trial_row(self, unit: Unit, trial: Trial, *, complete: bool) -> Row:
+        values = {
             "run": self.number,
             "unit": unit.number,
             "number": trial.number,
@@ -201,10 +194,11 @@ class Run:
             "judged_at": unit.judged_at.get(trial.number, -1),
             "trial": self.secrets.struck_out(encode(trial, Trial)[0]),
         }
+        return self.statements.trial.row(values)
 
-    def _outcome_row(self, unit: Unit, outcome: Outcome) -> dict[str, object]:
+    def _outcome_row(self, unit: Unit, outcome: Outcome) -> Row:
         rest = replace(outcome, best=None, trials=())  # those have rows of their own
-        return {
+        values = {
             "run": self.number,
             "unit": unit.number,
             "status": outcome.status,
@@ -214,3 +208,4 @@ class Run:
             "accepted": None if outcome.acceptance is None else outcome.acceptance.passed,
             "outcome": self.secrets.struck_out_addresses(encode(rest, Outcome)[0]),
         }
+        return self.statements.outcome.row(values)

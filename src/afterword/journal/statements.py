@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Self
 
@@ -16,7 +17,8 @@ from sqlalchemy import Connection, Table
 from afterword.journal import tables
 from afterword.journal.database import Database
 
-Row = Mapping[str, object]
+Row = tuple[object, ...]
+"""Values in the order of the table's columns: rows are handed over as they are bound."""
 
 _SIZES = (64, 16, 4, 2, 1)
 """With at most 20 columns, well below the number of values that SQLite takes; it keeps 128 statements prepared."""
@@ -30,16 +32,24 @@ class Statement:
         insert = database.upsert(table, *updated).values(dict.fromkeys(column.name for column in table.c))
         compiled = insert.compile(dialect=database.engine.dialect)
         self._text = str(compiled)
-        self._in_order = itemgetter(*(compiled.positiontup or insert.table.c.keys()))
+        self._columns = tuple(table.c.keys())
+        self._in_order = itemgetter(*self._columns)
         self._named = compiled.positiontup is None
+        if not self._named and tuple(compiled.positiontup or ()) != self._columns:
+            raise TypeError(f"expected the values of {table.name} in the order of its columns")
         self._several = {} if database.remote else _for_several(self._text)
+
+    def row(self, values: Mapping[str, object]) -> Row:
+        """A row of values that are named."""
+        ordered: Row = self._in_order(values)
+        return ordered
 
     def insert(self, connection: Connection, rows: list[Row]) -> None:
         """Inserts rows."""
         if self._named:
-            connection.exec_driver_sql(self._text, [dict(row) for row in rows])
+            connection.exec_driver_sql(self._text, [dict(zip(self._columns, row, strict=True)) for row in rows])
         else:
-            connection.exec_driver_sql(self._text, [self._in_order(row) for row in rows])
+            connection.exec_driver_sql(self._text, rows)
 
     def insert_at_once(self, connection: sqlite3.Connection, rows: list[Row]) -> None:
         """Inserts rows into SQLite, many with each step: between two steps the event loop's thread may take over.
@@ -49,8 +59,7 @@ class Statement:
         start = 0
         for size, text in self._several.items():
             while len(rows) - start >= size:
-                values = [value for row in rows[start : start + size] for value in self._in_order(row)]
-                connection.execute(text, values)
+                connection.execute(text, list(chain.from_iterable(rows[start : start + size])))
                 start += size
 
 

@@ -9,6 +9,7 @@ import anyio
 from sqlalchemy import Connection, select
 
 from afterword.journal import tables
+from afterword.journal.texts import Texts
 
 
 class Place(NamedTuple):
@@ -49,6 +50,8 @@ class Unit:
     """The latest effect that the loop has seen."""
     judged_at: dict[int, int] = field(default_factory=dict)
     """For each trial, the effect that was the last word of its verdict."""
+    texts: Texts = field(default_factory=Texts)
+    """Of what was asked."""
     loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     def take_seq(self) -> int:

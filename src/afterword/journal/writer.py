@@ -304,11 +304,14 @@ class Writer:
         connection = self._connected().connection.driver_connection
         if not isinstance(connection, sqlite3.Connection):
             raise TypeError(f"expected a connection to SQLite, found {type(connection).__name__}")
+        if len(groups) == 1 and len(groups[0].rows) == 1:  # a row by itself is a transaction by itself
+            groups[0].statement.insert_at_once(connection, groups[0].rows)
+            return
         connection.execute("BEGIN IMMEDIATE")
         try:
             for group in groups:
                 group.statement.insert_at_once(connection, group.rows)
-            connection.execute("COMMIT")
+            connection.commit()
         except BaseException:
             connection.rollback()
             raise
