@@ -231,9 +231,12 @@ def test_programs_without_held_out_checks_say_what_is_not_known(tmp_path: Path, 
         for factor, name in enumerate(names, 2)
     ]
     script.write_text("".join(json.dumps(reply) + "\n" for reply in replies), encoding="utf-8")
-    ran = afterword("pilot", tasks, "--model", f"scripted:{script}", "--max-tokens", "100000")
+    exam = tmp_path / "exam.json"
+    exam.write_text(json.dumps({"reflectors": {f"scripted:{script}": {"named": {"count": 2, "total": 16}}}}))
+    ran = afterword("pilot", tasks, "--model", f"scripted:{script}", "--max-tokens", "100000", "--exam", exam)
     said = " ".join(ran.out.split())
     assert ran.code == 1
+    assert "in an exam they named 2 of 16 planted bugs: 12 % (interval 1 to 44)" in said
     assert "so far reflexion solved 2 of 2 tasks, retry 2 and a single attempt 2" in said
     assert "no held-out check judged what it passed" in said
     assert "a person looks at samples" in said
@@ -264,6 +267,7 @@ def test_worlds_can_be_piloted_too(monkeypatch: pytest.MonkeyPatch, afterword: C
         (("--max-tokens", "9", "--alpha", "0.7"), "--alpha takes a number between 0 and 0.5, found 0.7"),
         (("--max-tokens", "9", "--own-tests"), "--own-tests is no option of the family qa"),
         (("--max-tokens", "9", "--no-journal", "--fsync"), "leave out --journal and --fsync"),
+        (("--max-tokens", "9", "--exam", "exam.json"), "an exam is one of programs and tells nothing of other lessons"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, afterword: Command, options: tuple[str, ...], complaint: str) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from afterword.cli.jsonl import read_rows
 from afterword.cli.roles import Role
 from afterword.cli.shares import short_share
 from afterword.cli.starting import JournalChoice
 from afterword.cli.text import counted, plain, shortened
 from afterword.core.budget import Allowance
+from afterword.errors import InputError
 
 if TYPE_CHECKING:
     from afterword.experiments.exam import Examined
@@ -106,6 +108,29 @@ def _item_json(item: Examined) -> dict[str, object]:
             for one in item.repairs
         ],
     }
+
+
+def named_in(file: Path, reflector: str) -> tuple[int, int]:
+    """How many bugs a reflector's lessons named, and how many there were, from a file of `afterword exam --json`.
+
+    Raises:
+        InputError: it is no such file, or its exam was one of other reflectors.
+    """
+    rows = list(read_rows(file))
+    found = rows[0].values.get("reflectors") if len(rows) == 1 else None
+    if not isinstance(found, Mapping):
+        raise InputError("expected the one object that `afterword exam --json` prints", file=file)
+    seen = found.get(reflector)
+    named = seen.get("named") if isinstance(seen, Mapping) else None
+    if not isinstance(named, Mapping):
+        names = ", ".join(map(str, found))
+        raise InputError(
+            f"the exam was one of {names}, and lessons are written by {reflector}; give its own", file=file
+        )
+    count, total = named.get("count"), named.get("total")
+    if type(count) is not int or type(total) is not int or not 0 <= count <= total:
+        raise InputError(f"expected how many bugs were named of how many, found {count!r} of {total!r}", file=file)
+    return count, total
 
 
 def exam_text(exam: Exam, seen: Seen) -> str:

@@ -37,6 +37,9 @@ def pilot(
     false_positives: Annotated[
         float, typer.Option(help="The evaluator may be wrong about so many of the outputs it passes.")
     ] = 0.1,
+    exam: Annotated[
+        Path | None, typer.Option(help="What `afterword exam --json` printed: how its lessons did on planted bugs.")
+    ] = None,
     alpha: Annotated[float, typer.Option(help="How often each answer may be wrong.")] = 0.05,
     calls: Annotated[
         int | None, typer.Option(help="What each arm may spend on a task: model calls. [as 3 trials with lessons take]")
@@ -91,6 +94,9 @@ def pilot(
     allowance = _allowance(stated, chosen.sizes(settings), _suites(settings))
     settings = replace(settings, allowance=allowance, max_trials=allowance.calls or MOST_TRIALS)
     how = PilotPlan(alpha, margin, false_positives, most_tasks)
+    if exam is not None:
+        named, bugs = _examined(exam, chosen.name, settings)
+        how = replace(how, exam_named=named, exam_bugs=bugs)
     rules_of(how)  # numbers out of range are refused
     plan = Plan(
         chosen.name,
@@ -113,6 +119,17 @@ def pilot(
             "or say --max-tokens instead of --max-cost-usd"
         ) from None
     return results.exit_code(require_acceptance=False)
+
+
+def _examined(file: Path, family: str, settings: Settings) -> tuple[int, int]:
+    """How many planted bugs the lessons of the pilot's reflector named, and how many there were."""
+    from afterword.cli.exam_result import named_in
+    from afterword.cli.roles import roles_of
+    from afterword.core.records import Strategy
+
+    if family != "programming":
+        raise InputError("an exam is one of programs and tells nothing of other lessons; leave --exam out")
+    return named_in(file, roles_of(settings.models, Strategy.REFLEXION).reflector.name)
 
 
 def _suites(settings: Settings) -> int:

@@ -10,7 +10,7 @@ from rich.text import Text
 from afterword.cli.text import counted, money, spend
 from afterword.core.records import Usage
 from afterword.experiments.pilot import ArmSeen, Standing, TaskSeen, ladder, ladder_lines, verdict
-from afterword.experiments.pilot.sentences import percent, points
+from afterword.experiments.pilot.sentences import exam_of, percent, points
 
 HANG = 12
 """Where what belongs to a label begins."""
@@ -33,6 +33,8 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
     yield Text(f"{'difference':<10}  {pairs}; {points(seen.difference)}")
     yield Text(f"{'evaluator':<10}  {_evaluator(seen)}")
     yield Text(f"{'lessons':<10}  {_lessons(seen)}")
+    if seen.rules.exam_bugs:
+        yield Text(f"{'':<10}  {exam_of(seen.rules)}")
     if seen.faults:
         yield Text(f"{'faults':<10}  {counted(seen.faults, 'task')} left out", style="yellow")
     yield Text("")

@@ -42,7 +42,13 @@ MOST_FAULTS = 3
 
 def rules_of(plan: PilotPlan) -> Rules:
     """What is clear when, as it was stated."""
-    return Rules(alpha=plan.alpha, margin=plan.margin, false_positives=plan.false_positives)
+    return Rules(
+        alpha=plan.alpha,
+        margin=plan.margin,
+        false_positives=plan.false_positives,
+        exam_named=plan.exam_named,
+        exam_bugs=plan.exam_bugs,
+    )
 
 
 class PilotScreen:

@@ -40,6 +40,9 @@ class PilotPlan:
     margin: float
     false_positives: float
     most_tasks: int
+    exam_named: int = 0
+    """Of so many planted bugs that the reflector was examined on."""
+    exam_bugs: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,25 @@ def test_the_answer_follows_from_the_counts(counts: Counts, answer: Answer) -> N
     assert answer_of(counts, RULES) is answer
 
 
+@pytest.mark.parametrize(
+    ("counts", "named", "bugs", "answer"),
+    [
+        (Counts(1, 1, 80), 0, 16, Answer.LESSONS),
+        (Counts(1, 1, 80), 2, 16, Answer.RETRY),
+        (Counts(1, 1, 80), 8, 16, Answer.RETRY),
+        (Counts(), 0, 16, Answer.MORE),
+        (Counts(0, 9, 11), 0, 16, Answer.USE),
+    ],
+)
+def test_an_exam_gives_a_reason_and_no_answer(counts: Counts, named: int, bugs: int, answer: Answer) -> None:
+    assert answer_of(counts, Rules(exam_named=named, exam_bugs=bugs)) is answer
+
+
+def test_an_exam_of_more_names_than_bugs_is_refused() -> None:
+    with pytest.raises(InputError, match="3 of 2"):
+        Rules(exam_named=3, exam_bugs=2)
+
+
 def test_retry_waits_while_lessons_may_be_the_reason() -> None:
     clear = Counts(1, 1, 80, useful={0.0: 3, 1.0: 7})
     assert is_clear(clear, RULES)

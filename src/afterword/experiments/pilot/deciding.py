@@ -50,6 +50,10 @@ class Rules:
     """Lessons are useless if fewer of the tasks that have any get further with one."""
     sound: float = 0.5
     """And if fewer of them quote what happened, prescribe a change and say something new."""
+    exam_named: float = 0
+    """Known before the first task: how many planted bugs of an exam the model's lessons named. If that is less than the
+    share `useful`, it is a reason too."""
+    exam_bugs: float = 0
 
     def __post_init__(self) -> None:
         for option, value, most in (
@@ -61,6 +65,13 @@ class Rules:
         ):
             if not 0 < value < most:
                 raise InputError(f"{option} takes a number between 0 and {most:g}, found {value:g}")
+        if not 0 <= self.exam_named <= self.exam_bugs:
+            raise InputError(f"an exam names at most all of its bugs, found {self.exam_named:g} of {self.exam_bugs:g}")
+
+    @property
+    def exam(self) -> Values:
+        """A value for each planted bug: 1 where a lesson named it."""
+        return {1.0: self.exam_named, 0.0: self.exam_bugs - self.exam_named} if self.exam_bugs else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +134,8 @@ def answer_of(counts: Counts, rules: Rules) -> Answer:
         return Answer.USE
     if not less(counts.pairs, (1 + rules.margin) / 2):
         return Answer.MORE
-    harmful = less(counts.pairs, 0.5)
-    if harmful or less(counts.useful, rules.useful) or less(counts.sound, rules.sound):
+    useless = less(counts.useful, rules.useful) or less(counts.sound, rules.sound) or less(rules.exam, rules.useful)
+    if useless or less(counts.pairs, 0.5):
         return Answer.LESSONS
     return Answer.RETRY
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from afterword.experiments.pilot.deciding import Answer
+from afterword.experiments.pilot.deciding import Answer, Rules
+from afterword.experiments.pilot.evidence import confidence_sequence
 from afterword.experiments.pilot.ladder import Ladder, Rung
 from afterword.experiments.pilot.tally import Standing
 from afterword.experiments.statistics import Estimate
@@ -56,10 +57,18 @@ def _why_useless(seen: Standing) -> str:
         return f"with them it is worse than without ({points(seen.difference)})"
     if seen.useful.high < seen.rules.useful:
         return f"a trial got further with one in {percent(seen.useful)} of the tasks that had any"
+    if seen.sound.high >= seen.rules.sound:
+        return f"{exam_of(seen.rules)}, and nothing is gained with them"
     return (
         f"{percent(seen.sound)} of them quote what happened, prescribe a change and say something new, "
         "and nothing is gained with them"
     )
+
+
+def exam_of(rules: Rules) -> str:
+    """`in an exam they named 2 of 30 planted bugs: 7 % (interval 0 to 24)`."""
+    share = confidence_sequence(rules.exam, rules.alpha)
+    return f"in an exam they named {rules.exam_named:g} of {rules.exam_bugs:g} planted bugs: {percent(share)}"
 
 
 def points(difference: Estimate) -> str:
