@@ -20,10 +20,10 @@ def test_a_game_is_won_and_starts_the_same_again() -> None:
             first, fresh = await world.reset(), await world.fingerprint()
             assert "find the coin" in first
             assert "take coin" in first.split("Possible actions:")[1]
-            assert "take coin" in (await world.step("help")).observation
+            assert "take coin" in (await world.step("Help.")).observation
             wrong = await world.step("fly to the moon")
             assert (wrong.done, wrong.won) == (False, False)
-            won = await world.step("take coin")
+            won = await world.step("Take coin.")
             assert (won.won, won.done, won.reward) == (True, True, 1.0)
             assert (await world.reset(), await world.fingerprint()) == (first, fresh)
         finally:

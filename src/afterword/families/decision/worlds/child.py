@@ -30,9 +30,12 @@ class ChildWorld:
     """A world in a child process, started at the first reset and again after it broke."""
 
     def __init__(
-        self, module: str, settings: Mapping[str, object], *, name: str, package: str, timeout_s: float = 120.0
+        self, module: str, settings: Mapping[str, object], *, name: str, package: str, timeout_s: float = 300.0
     ) -> None:
-        """`module` is run with `-m` and speaks as `serving` does; `package` is what it needs of the extra `games`."""
+        """`module` is run with `-m` and speaks as `serving` does; `package` is what it needs of the extra `games`.
+
+        `timeout_s` is for one answer, the first one of a new process included: seconds here, minutes on a busy machine.
+        """
         self.name = name
         self._module = module
         self._settings = settings

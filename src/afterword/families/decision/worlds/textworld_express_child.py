@@ -51,10 +51,11 @@ class Express:
         return f"{self._game.getTaskDescription().strip()}\n{observation.strip()}\n{self._possible()}"
 
     def step(self, action: str) -> tuple[str, bool, bool, float]:
-        """Plays one action; a failed game is over and not won."""
-        if action.strip().lower() == "help":
+        """Plays one action; case and a full stop at its end do not matter. A failed game is over and not won."""
+        command = " ".join(action.lower().split()).removesuffix(".")
+        if command == "help":
             return self._possible(), False, False, self._score()
-        observation, _, _, self._infos = self._game.step(action)
+        observation, _, _, self._infos = self._game.step(command)
         won, lost = bool(self._infos["tasksuccess"]), bool(self._infos["taskfailure"])
         return observation.strip(), won or lost, won, self._score()
 
