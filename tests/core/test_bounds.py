@@ -86,7 +86,19 @@ def test_steps_are_bounded_and_keep_their_numbers(steps: list[Step], limit: int)
     assert sum(len(step.thought + step.action + step.observation) for _, step in shown) <= limit + 10
     numbers = [number for number, _ in shown]
     assert numbers == sorted(set(numbers))
-    assert numbers[-1:] == ([len(steps)] if steps else [])
+    opens = bool(steps) and not (steps[0].thought + steps[0].action).strip()
+    assert numbers[-1:] == ([len(steps) - opens] if steps else [])
+
+
+def test_what_is_said_before_anything_is_done_has_no_number_of_an_action() -> None:
+    steps = [Step(observation="A hall."), *(Step(action=f"go {n}", observation="A room.") for n in range(1, 41))]
+    assert show_steps(steps[:3], 500) == "| A hall.\nAction 1: go 1\n| A room.\nAction 2: go 2\n| A room."
+    shown = bound_steps(steps, 200)
+    assert (shown[0], shown[-1]) == ((0, steps[0]), (40, steps[-1]))
+    ((first, mark),) = [(number, step) for number, step in shown[1:] if not step.action]
+    after = shown[shown.index((first, mark)) + 1][0]
+    assert mark.observation == f"[… steps {first} to {after - 1} cut …]"
+    assert first == len(shown[: shown.index((first, mark))])
 
 
 def test_a_trajectory_is_shown_with_its_observations_marked() -> None:

@@ -57,12 +57,14 @@ def bound_steps(steps: Sequence[Step], limit: int) -> tuple[tuple[int, Step], ..
 
     The largest observations are cut first, down to a common length; then thoughts and actions in the same way; what
     is still too long loses steps after its beginning, and one step that holds only the mark stands for them, under
-    the number of the first of them. The last step always stays.
+    the number of the first of them. The last step always stays. What a world says before anything is done has number
+    0, so that an action has the number that it is counted by.
     """
     shown = _cut_observations(steps, limit)
     if sum(map(_size, shown)) > limit:
         shown = _cut_words(shown, limit)
-    numbered = list(enumerate(shown, start=1))
+    opens = bool(steps) and not steps[0].thought.strip() and not steps[0].action.strip()
+    numbered = list(enumerate(shown, start=0 if opens else 1))
     return tuple(numbered if sum(map(_size, shown)) <= limit else _without_middle(numbered, limit))
 
 
@@ -128,7 +130,7 @@ def _without_middle(steps: list[tuple[int, Step]], limit: int) -> list[tuple[int
         if (room := room - _size(numbered[1])) < 0:
             break
         tail.insert(0, numbered)
-    first, last = len(head) + 1, tail[0][0] - 1
+    first, last = steps[len(head)][0], tail[0][0] - 1
     if first > last:
         return [*head, *tail]
     mark = f"[… step {first} cut …]" if first == last else f"[… steps {first} to {last} cut …]"

@@ -52,7 +52,7 @@ def test_a_vague_lesson_is_asked_for_again() -> None:
 def test_the_reflector_sees_thoughts_actions_and_marked_answers() -> None:
     _, model = reflect(GOOD)
     shown = model.requests[0].messages[-1].content
-    assert "| You are here.\nThought 2: a box\n| OK.\nAction 3: unlock box\n| Nothing happens." in shown
+    assert "| You are here.\nThought 1: a box\n| OK.\nAction 2: unlock box\n| Nothing happens." in shown
     assert "| The goal was not reached." in shown
 
 
@@ -62,7 +62,7 @@ def test_a_long_trial_is_bounded_by_its_largest_answers() -> None:
     shown = model.requests[0].messages[-1].content
     assert len(shown) < 6_500
     assert "cut …]" in shown
-    assert "Action 5: wait\n| Dark." in shown
+    assert "Action 4: wait\n| Dark." in shown
 
 
 def test_its_own_examples_are_as_it_asks() -> None:
