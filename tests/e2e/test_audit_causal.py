@@ -74,7 +74,7 @@ def test_a_lesson_that_helps_is_told_from_a_placebo(afterword: Command, question
 
         trials = afterword("runs").out
         assert f"afterword audit {run} --causal --sample 20 --seed 0" in trials
-        assert "9 tasks: 6 gave up, 3 unverified" in trials
+        assert "3 tasks x 3 arms: 6 gave up, 3 unverified" in trials
 
 
 def test_an_audit_with_a_fault_is_gone_on_with(afterword: Command, questions: Path) -> None:
