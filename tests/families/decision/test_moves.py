@@ -25,6 +25,9 @@ from afterword.families.decision.moves import MAX_MOVE_CHARS, Move, read_moves
         "go to desk 1\n| You arrive at desk 1.\n> take pen 1 from desk 1",
         "<think>The pen may be there.</think>go to desk 1",
         "1. go to desk 1\n2. take pen 1 from desk 1",
+        "Here is my next action:\ngo to desk 1",
+        "Action:\n\ngo to desk 1",
+        "OK.\n> go to desk 1",
     ],
 )
 def test_the_first_action_counts_however_it_is_wrapped(reply: str) -> None:
@@ -43,6 +46,13 @@ def test_an_action_after_a_thought_is_taken_with_it() -> None:
         Move("thought", "a pen"),
         Move("action", "go to desk 1"),
     )
+
+
+@pytest.mark.parametrize(
+    "reply", ["Thought: a pen Action: go to desk 1", "think: a pen  Action 2: go to desk 1\n> look"]
+)
+def test_an_action_in_the_line_of_its_thought_is_found(reply: str) -> None:
+    assert read_moves(reply) == (Move("thought", "a pen"), Move("action", "go to desk 1"))
 
 
 def test_what_follows_an_invented_answer_is_cut() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from afterword.core.thinking import strip_thinking
+from afterword.families.decision.play import NOTED
 
 MAX_MOVE_CHARS = 1_000
 _MAX_LINE_CHARS = 4 * MAX_MOVE_CHARS
@@ -25,6 +26,8 @@ _PROMPT = re.compile(r"\A(?:[>$\s]+|[-*]\s|\d+[.)]\s)+")
 _ANSWER = re.compile(r"\A\s*(?:\||(?:observation|obs|result|response|output)(?:\s+\d+)?\s*:)", re.IGNORECASE)
 _THOUGHTS = frozenset({"think", "thought", "thinking", "reasoning"})
 _BRACKETED_THOUGHT = re.compile(r"\A(?:think|thought)\s*\[(.*)\]\s*\Z", re.IGNORECASE)
+_INLINE_ACTION = re.compile(r"(?<=\S)\s+(?:next )?(?:action|act)(?:\s+\d+)?\s*:\s*(?=\S)", re.IGNORECASE)
+"""An action behind a thought in one line."""
 _QUOTES = "`'\"*"
 
 
@@ -39,7 +42,7 @@ class Move:
 def read_moves(reply: str) -> tuple[Move, ...]:
     """The moves of a reply: a thought, an action, or a thought and the action after it; none if it says nothing."""
     thought: list[str] = []
-    for line in strip_thinking(reply).replace("\r\n", "\n").split("\n"):
+    for line, more in _lines(reply):
         if _ANSWER.match(line):
             break  # what follows is invented
         if not line.strip() or set(line.strip()) <= {"`", "~", "-"} or re.match(r"\s*(?:```|~~~)", line):
@@ -48,9 +51,22 @@ def read_moves(reply: str) -> tuple[Move, ...]:
         if not move.text:
             continue
         if move.kind == "action":
+            if more and (move.text == NOTED or move.text.endswith(":")):
+                continue  # the world's answer to a thought, or words that lead up to the move
             return (*_thought(thought), move)
         thought.append(move.text)
     return _thought(thought)
+
+
+def _lines(reply: str) -> list[tuple[str, bool]]:
+    """The lines, each with whether there is more behind it; a thought and its action in one line are two."""
+    lines: list[str] = []
+    for line in strip_thinking(reply).replace("\r\n", "\n").strip().split("\n"):
+        label = _LABEL.match(line[:_MAX_LINE_CHARS])
+        thinks = label is not None and bool(label["colon"]) and (label["label"] or "").lower() in _THOUGHTS
+        inline = _INLINE_ACTION.search(line, 0, _MAX_LINE_CHARS) if thinks else None
+        lines += [line] if inline is None else [line[: inline.start()], line[inline.end() :]]
+    return [(line, number < len(lines)) for number, line in enumerate(lines, start=1)]
 
 
 def _thought(lines: list[str]) -> tuple[Move, ...]:
