@@ -50,6 +50,13 @@ RIGHT = {
         "class f:\n    x = 1",
         "import dataclasses, pytest\n    assert not dataclasses.is_dataclass(f) and not dataclasses.is_dataclass(f())\n    with pytest.raises(TypeError):\n        dataclasses.asdict(f())",
     ),
+    "function_that_is_taken_out_again": (
+        "class f:\n    def __init__(self): self.handlers = []\n    def on(self, h): self.handlers.append(h)\n"
+        "    def off(self, h): self.handlers.remove(h)\n    def fire(self): return [h(1) for h in self.handlers]",
+        "def one(x): return 'one'\n    class T:\n        def two(self, x): return 'two'\n    t, b, log = T(), f(), []\n"
+        "    b.on(one)\n    b.on(t.two)\n    b.on(log.append)\n    b.off(one)\n    assert b.fire() == ['two', None] and log == [1]\n"
+        "    b.off(t.two)\n    b.off(log.append)\n    assert b.fire() == []",
+    ),
     "default_factory": (
         "from collections import defaultdict\ndef f(): return defaultdict(int, a=1)",
         "d = f()\n    assert d['a'] == 1 and d['b'] == 0 and d == {'a': 1, 'b': 0}",

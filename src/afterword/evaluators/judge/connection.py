@@ -60,7 +60,7 @@ class Connection(Codec):
         self._outstanding: deque[int] = deque()
         self._early: dict[int, list[object]] = {}
         self._callbacks: list[Callable[..., object]] = []
-        self._callback_numbers: dict[int, int] = {}
+        self._callback_numbers: dict[tuple[int, str], int] = {}
         self._callbacks_run = 0
         self._errors: list[Exception] = []
         self._objects: dict[int, object] = {}
@@ -335,7 +335,9 @@ class Connection(Codec):
         return known
 
     def _callback(self, function: Callable[..., object]) -> int:
-        known = self._callback_numbers.setdefault(id(function), len(self._callbacks))
+        owner = getattr(function, "__self__", None)  # `log.append` is a new object each time, and equal to itself
+        key = (id(function), "") if owner is None else (id(owner), str(getattr(function, "__name__", "")))
+        known = self._callback_numbers.setdefault(key, len(self._callbacks))
         if known == len(self._callbacks):
             self._callbacks.append(function)  # kept, so that its id stays its own
         return known

@@ -51,6 +51,7 @@ class Worker(Codec):
         self.loop: Any = None
         self.lines: list[str] = []
         self.foreign = foreign.ForeignObjects(self.call_back)
+        self.callbacks: dict[int, foreign.Callback] = {}
         self.shared = Shared(self)
         made: list[Any] = []
         self.fresh = sys.getrefcount(made)
@@ -287,7 +288,9 @@ class Worker(Codec):
         if tag == "exc":
             return getattr(builtins, node[1])(*[self.decode(argument) for argument in node[2]])
         if tag == "fn":
-            return foreign.Callback(self.call_back, node[1], node[2], *node[3:])
+            if node[1] not in self.callbacks:  # the same function again is the same object, for who removes it
+                self.callbacks[node[1]] = foreign.Callback(self.call_back, node[1], node[2], *node[3:])
+            return self.callbacks[node[1]]
         if tag == "it":
             return foreign.items(foreign.Callback(self.call_back, node[1], "iterator"))
         if tag == "lo":
