@@ -12,9 +12,9 @@ ONE = Usage(1, 100, 10, cost_usd=0.01)
 LESSON = Usage(1, 300, 40, cost_usd=0.05)
 
 
-def arm(name: str, trials: int, lessons: int = 0, shares: str | None = "same") -> ArmBound:
+def arm(name: str, trials: int, lessons: int = 0, shares: str | None = "same", untold: bool = False) -> ArmBound:
     bounds = (CallBound(trials, ONE), CallBound(lessons, LESSON))
-    return ArmBound(name, bounds, CallBound(1, ONE), shares)
+    return ArmBound(name, bounds, CallBound(1, ONE), shares, untold)
 
 
 def test_without_an_allowance_all_calls_count_and_the_shared_one_once() -> None:
@@ -22,6 +22,15 @@ def test_without_an_allowance_all_calls_count_and_the_shared_one_once() -> None:
     assert (most.calls, most.tokens_in, most.tokens_out) == (1 + 2 + 6, 500 + 1200, 50 + 160)
     assert most.cost_usd is not None
     assert round(most.cost_usd, 6) == 0.25
+
+
+def test_arms_that_tell_nothing_of_earlier_trials_share_them_all() -> None:
+    alike = (arm("single", 1, untold=True), arm("best_of_n", 4, untold=True), arm("retry", 3, untold=True))
+    assert most_of(alike, Cap()) == Usage(4, 400, 40, cost_usd=0.04)
+    assert most_of((arm("reflexion", 3, 4), *alike), Cap()).calls == 4 + 2 + 4
+    assert most_of((arm("own tests", 4, 1, untold=True), *alike), Cap()).calls == 4 + 1
+    assert most_of(alike, Cap(tokens=250)).tokens == 250
+    assert most_of((*alike, arm("other", 2, shares="else", untold=True)), Cap()).calls == 6
 
 
 def test_arms_with_other_first_prompts_share_nothing() -> None:
@@ -39,6 +48,20 @@ def test_an_allowance_of_calls_or_tokens_bounds_each_arm() -> None:
     assert most_of(arms, Cap(calls=4)).calls == 1 + 4 - 1
     tokens = most_of(arms, Cap(tokens=500))
     assert tokens.tokens == 110 + 500
+
+
+@given(
+    sizes=st.lists(st.integers(1, 110), min_size=6, max_size=6),
+    most_trials=st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    tokens=st.integers(50, 700),
+)
+def test_attempts_that_are_shared_are_never_more(sizes: list[int], most_trials: list[int], tokens: int) -> None:
+    made = max(
+        number for trials in most_trials for number in range(trials + 1) if sum(sizes[:number]) <= tokens
+    )  # each arm makes the same attempts in order, as many as it may
+    most = most_of(tuple(arm(str(place), n, untold=True) for place, n in enumerate(most_trials)), Cap(tokens=tokens))
+    assert made <= most.calls
+    assert sum(sizes[:made]) <= most.tokens
 
 
 @given(

@@ -18,7 +18,8 @@ from afterword.cli.roles import SELF_JUDGE, Role, Roles, roles_of
 from afterword.cli.session import Start
 from afterword.cli.text import counted, money, plain
 from afterword.core.budget import token_bound
-from afterword.core.records import Usage
+from afterword.core.records import Strategy, Usage
+from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
 from afterword.models.opening import price_bound, split_name
@@ -50,7 +51,11 @@ class Bound:
 
 
 def bound_of(start: Start) -> Bound:
-    """The bound of all tasks, each with its own instructions."""
+    """The bound of all tasks, each with its own instructions.
+
+    Raises:
+        InputError: the allowance does not carry a single reply.
+    """
     plan = start.plan
     cases = plan.cases
     allowance = plan.settings.allowance
@@ -58,6 +63,8 @@ def bound_of(start: Start) -> Bound:
     by_seed = [case for case in cases if case.seed == cases[0].seed]
     most = Usage()
     local = 0
+    for case in by_seed:
+        _refuse_out_of_reach(case, start.family.sizes(case.settings))
     for row in start.items.rows():
         arms = tuple(_arm(row[case.variant], case, start.family.sizes(case.settings)) for case in by_seed)
         of_seed = most_of(arms, cap)
@@ -65,6 +72,22 @@ def bound_of(start: Start) -> Bound:
         if any(_is_local(roles) for roles in plan.roles):
             local += of_seed.tokens_out * len(plan.seeds or (0,))
     return Bound(len(start.items), len(by_seed), len(plan.seeds or (0,)), most, local)
+
+
+def _refuse_out_of_reach(case: Case, sizes: Sizes) -> None:
+    """Refuses an allowance within which an arm could ask nothing: it would give up on all tasks."""
+    allowance, roles = case.settings.allowance, roles_of(case.settings.models, case.settings.strategy)
+    reply = _one(roles.actor, 0, sizes.reply_tokens)
+    over = ""
+    if allowance.tokens is not None and reply.tokens > allowance.tokens:
+        over = f"{allowance.tokens:,} tokens"
+    if allowance.cost_usd is not None and reply.cost_usd is not None and reply.cost_usd > allowance.cost_usd:
+        over = f"${allowance.cost_usd:g}"
+    if over:
+        raise InputError(
+            f"an allowance of {over} does not carry one reply of up to {sizes.reply_tokens:,} tokens in the arm "
+            f"{case.arm!r}; raise it, or lower max_tokens under [models]"
+        )
 
 
 def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
@@ -99,7 +122,7 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
         bounds.append(asked("test_writer", _writings(case, between), WRITER_CHARS, WRITER_TOKENS))
     first = CallBound(sizes.steps, actor.one)
     alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
-    return ArmBound(case.arm, tuple(bounds), first, alike)
+    return ArmBound(case.arm, tuple(bounds), first, alike, kind.strategy is Strategy.RETRY and not kind.attempts)
 
 
 def _kind(case: Case) -> Arm:
@@ -136,7 +159,7 @@ def told_bound(bound: Bound, found: Experiment) -> list[str]:
         f"{counted(bound.tasks, 'task')} x {counted(bound.arms, 'arm')} x {counted(bound.seeds, 'seed')}; "
         f"allowance of each: {', '.join(limits)}",
         f"at most {counted(most.calls, 'call')}, {most.tokens_in:,} + {most.tokens_out:,} tokens, "
-        f"{money(most.cost_usd)}; the first trial, which arms share, counted once",
+        f"{money(most.cost_usd)}; what arms share counted once",
     ]
     if bound.local_tokens:
         speed = found.tokens_per_second

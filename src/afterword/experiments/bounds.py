@@ -6,7 +6,7 @@ once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterword.core.records import Usage
 
@@ -44,6 +44,9 @@ class ArmBound:
     """What the first trial of every arm with the same first prompt asks, and what is asked before it."""
     shares: object = None
     """Arms with the same value share their first trial."""
+    untold: bool = False
+    """It tells its actor nothing of earlier trials: it shares all that its actor asks, which is the first bound, with
+    others of that kind."""
 
     def capped(self, cap: Cap) -> Usage:
         """Within the allowance. Its tokens out are the most of them, whatever the prompts leave."""
@@ -62,17 +65,32 @@ def most_of(arms: tuple[ArmBound, ...], cap: Cap) -> Usage:
     """The most of all arms together on one task with one seed, what they share counted once.
 
     Where the allowance is what bounds an arm, nothing certain is known of how much of it the first trial took, so only
-    one call is taken off.
+    one call is taken off. Of arms that share all attempts the longest one makes them; the others add what they ask
+    besides.
     """
     total = Usage()
     seen: set[object] = set()
-    for arm in arms:
+    longest: dict[object, Usage] = {}
+    for arm in sorted(arms, key=lambda arm: not arm.untold):
         usage = arm.capped(cap)
-        if arm.shares is not None and arm.shares in seen:
+        if arm.untold and arm.shares is not None:
+            if arm.shares in longest:
+                besides = replace(arm, bounds=arm.bounds[1:]).capped(cap)
+                total, usage = total + besides, _larger(longest[arm.shares], usage)
+            longest[arm.shares] = usage
+            continue
+        if arm.shares is not None and (arm.shares in seen or arm.shares in longest):
             usage = _less(usage, arm, cap)
         seen.add(arm.shares)
         total = total + usage
-    return total
+    return sum(longest.values(), total)
+
+
+def _larger(one: Usage, other: Usage) -> Usage:
+    cost = None if one.cost_usd is None or other.cost_usd is None else max(one.cost_usd, other.cost_usd)
+    tokens_out = max(one.tokens_out, other.tokens_out)
+    tokens = max(one.tokens, other.tokens)
+    return Usage(max(one.calls, other.calls), max(tokens - tokens_out, 0), tokens_out, cost_usd=cost)
 
 
 def _less(usage: Usage, arm: ArmBound, cap: Cap) -> Usage:

@@ -68,21 +68,26 @@ class Result:
         """All roles together."""
         return sum(self.usage.values(), Usage())
 
-    def solved_at(self) -> Usage | None:
-        """What was spent when the submitted output was there; None if it is not right.
+    @property
+    def _came_with(self) -> int:
+        """The trial by whose end the output was there. One that the visible evaluator failed was submitted in the end.
 
-        An output that the visible evaluator failed was only submitted in the end.
+        Of several that pass, of an arm that goes on, only the submitted one was judged; the first one stands for it.
         """
+        if not self.passed:
+            return len(self.trials)
+        return next((trial.number for trial in self.trials if trial.passed), self.chosen or 0)
+
+    def solved_at(self) -> Usage | None:
+        """What was spent when the output was there that solved the task; None if none did."""
         if not self.solved:
             return None
-        at = next((trial.spent for trial in self.trials if trial.number == self.chosen), None)
+        at = next((trial.spent for trial in self.trials if trial.number == self._came_with), None)
         return self.spent if at is None or not self.passed else at
 
     def solved_by(self, trial: int) -> bool:
         """Whether it was solved with at most so many trials."""
-        if not self.solved or self.chosen is None:
-            return False
-        return (self.chosen if self.passed else len(self.trials)) <= trial
+        return self.solved and self.chosen is not None and self._came_with <= trial
 
 
 def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:

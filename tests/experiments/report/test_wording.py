@@ -57,7 +57,7 @@ def test_prices() -> None:
     assert (usd(None), usd(0.0), usd(0.00001), usd(0.0042), usd(1234.5)) == (
         "unknown",
         "$0",
-        "under $0.0001",
+        "<$0.0001",
         "$0.0042",
         "$1,234.50",
     )

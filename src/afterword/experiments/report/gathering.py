@@ -106,13 +106,22 @@ async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
 
 async def _read(journal: Journal, name: str) -> _Read:
     summary = await journal.summary(name)
-    unfinished = summary.tasks - sum(summary.statuses.values())
+    unfinished = summary.jobs - sum(summary.statuses.values())
     spec = await journal.spec(summary.id)
     read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished))
     async for task, outcome in journal.outcomes(summary.id):
         read.take(task, outcome)
     read.take_back({note.task for note in await journal.notes(summary.id) if note.kind == BURNED})
+    planned = _planned(spec)
+    read.results.sort(key=lambda row: planned.get(row.arm, len(planned)))  # whichever came to an end first
     return read
+
+
+def _planned(spec: RunSpec) -> dict[str, int]:
+    """The places of the arms in an experiment's file."""
+    arms = spec.settings.get("arms")
+    named = [arm.get("name") for arm in arms if isinstance(arm, Mapping)] if isinstance(arms, list) else []
+    return {name_of(str(name)): place for place, name in enumerate(named)}
 
 
 def _burned(read: _Read) -> Iterable[str]:

@@ -198,7 +198,7 @@ def _curves(curves: Mapping[str, Curve], label: str, form: Callable[[float], str
             )
         ends = {arm: 100 * (curve.share[-1].value or 0) for arm, curve in curves.items()}
         axes.set_xlim(0, most)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=form is number))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=3 if form is _cents else 5, integer=form is number))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: form(value)))
         axes.set_xlabel(label)
         _finish(axes, ends, most, styles)

@@ -18,6 +18,7 @@ from afterword.experiments.report.gathering import Gathered, RunFacts
 from afterword.experiments.report.wording import NONE, counted, duration, name_of, number, share, usd
 
 _SETTINGS = 60
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _VALUE = 120
 """Settings that are listed, and characters of each; the whole of it is in the journal."""
 
@@ -80,7 +81,8 @@ def _spent_by(arm: ArmReport) -> tuple[str, ...]:
 def _spread(spread: Spread, form: Callable[[float | None], str]) -> str:
     if spread.mean is None:
         return NONE
-    return f"{form(spread.mean)}, {form(spread.median)}, {form(spread.p95)}"
+    values = (form(spread.mean), form(spread.median), form(spread.p95))
+    return ", ".join(value.replace(" ", _NO_BREAK) for value in values)
 
 
 def by_role(comparison: Comparison) -> Grid:

@@ -97,7 +97,7 @@ def usd(value: float | None) -> str:
         return "unknown"
     if value == 0:
         return "$0"
-    return "under $0.0001" if value < 0.0001 else f"${value:,.2f}" if value >= 1 else f"${value:.4f}"
+    return "<$0.0001" if value < 0.0001 else f"${value:,.2f}" if value >= 1 else f"${value:.4f}"
 
 
 def duration(seconds: float | None) -> str:
