@@ -78,8 +78,12 @@ def test_all_arms_on_all_tasks_with_all_seeds_and_the_first_trial_asked_once(
     assert {one["status"] for place, one in told.items() if place[1] != "single"} == {"accepted"}
     charged = sum(spent(one) for one in told.values())
     kept = json.loads(afterword("runs", "--journal", tmp_path / "runs.sqlite", "--json").out)
-    shared = len(FACTORS) * 2 * (len(ARMS) - 1)
-    assert (kept["state"], kept["tasks"], kept["usage"]["calls"]) == ("finished", len(told), charged - shared)
+    again = 1 + 2 + 2  # trials after the first, of each task: retry and best_of_n share them too
+    shared = 2 * (len(FACTORS) * (len(ARMS) - 1) + again)
+    assert (kept["state"], kept["jobs"], kept["usage"]["calls"]) == ("finished", len(told), charged - shared)
+    assert (kept["tasks"], kept["arms"], kept["seeds"], kept["jobs_left"]) == (len(FACTORS), len(ARMS), 2, 0)
+    listed = afterword("runs", "--journal", tmp_path / "runs.sqlite").out
+    assert "3 tasks x 4 arms x 2 seeds: 18 accepted, 6 gave up" in listed
     shown = afterword("show", "--journal", tmp_path / "runs.sqlite", kept["run"])
     assert "shared" not in shown.out
     assert shown.out.count("1 trial, 1 call") == len(FACTORS) * 2  # what was shared is charged to each arm in full
@@ -241,14 +245,41 @@ def test_switches_that_cannot_be_are_refused_before_anything_is_asked(
     assert (ran.code, complaint in ran.complaint) == (2, True), ran.err
 
 
-def test_an_experiment_is_neither_forked_nor_continued_nor_tried_again(tmp_path: Path, afterword: Command) -> None:
+def run_in(afterword: Command, journal: tuple[str, Path]) -> str:
+    return str(json.loads(afterword("runs", *journal, "--json").out.splitlines()[0])["run"])
+
+
+def test_one_arm_of_an_experiment_is_forked(tmp_path: Path, afterword: Command) -> None:
     journal = ("--journal", tmp_path / "runs.sqlite")
-    assert afterword("experiment", write_experiment(tmp_path, arms='["reflexion"]')).code == 0
-    run = str(json.loads(afterword("runs", *journal, "--json").out)["run"])
-    for command in (
-        ("fork", run, "--at", "double:1"),
-        ("continue", run, "double", "--reveal-held-out"),
-        ("audit", run, "--causal"),
-    ):
-        ran = afterword(*command, *journal)
-        assert (ran.code, "of `afterword run`" in ran.err) == (2, True), ran.err
+    assert afterword("experiment", write_experiment(tmp_path)).code == 0
+    run = run_in(afterword, journal)
+    refused = afterword("fork", run, "--at", "triple:1", *journal)
+    assert (refused.code, "--arm which one is meant: single, retry" in refused.err) == (2, True), refused.err
+    refused = afterword("fork", run, "--at", "triple:1", "--arm", "reflexion", *journal)
+    assert "--seed which one is meant: 1, 2" in refused.complaint
+    refused = afterword("fork", run, "--at", "triple:4", "--arm", "reflexion", "--seed", "1", *journal)
+    assert "did not judge a trial 4 of task 'triple' in the arm 'reflexion' with seed 1" in refused.complaint
+    lesson = "I will multiply by three."
+    chosen = ("--arm", "reflexion", "--seed", "2")
+    forked = afterword("fork", run, "--at", "triple:1", "--lesson", lesson, *chosen, *journal, "--json")
+    told = forked.told
+    assert (forked.code, told["status"], told["best_trial"]) == (0, "accepted", 3)
+    assert isinstance(told["trials"], list)
+    assert told["trials"][0]["reflection"] == lesson
+    whole, fork = (json.loads(line) for line in reversed(afterword("runs", *journal, "--json").out.splitlines()))
+    assert (whole["jobs"], fork["jobs"], fork["arms"], fork["seeds"]) == (24, 1, 1, 1)
+    assert fork["usage"]["calls"] == 4  # the first attempt of all arms is taken over, and nothing asked twice
+    assert afterword("resume", str(fork["run"]), *journal, "--json").told == told
+
+
+def test_a_fork_of_an_experiment_is_continued_and_the_experiment_is_not(tmp_path: Path, afterword: Command) -> None:
+    journal = ("--journal", tmp_path / "runs.sqlite")
+    assert afterword("experiment", write_experiment(tmp_path)).code == 0
+    run = run_in(afterword, journal)
+    refused = afterword("continue", run, "double", "--reveal-held-out", *journal)
+    assert f"afterword fork {run} --at double:TRIAL --arm ARM" in refused.complaint
+    assert afterword("fork", run, "--at", "double:0", "--arm", "retry", "--seed", "1", *journal).code == 0
+    refused = afterword("continue", run_in(afterword, journal), "double", "--reveal-held-out", *journal)
+    assert "with 'accepted'" in refused.complaint
+    refused = afterword("audit", run, "--causal", *journal)
+    assert (refused.code, "of `afterword run`" in refused.err) == (2, True), refused.err

@@ -236,3 +236,16 @@ def test_many_tasks_in_a_terminal_show_where_the_run_stands(tmp_path: Path) -> N
         assert screen.finish() == 0
     assert "/2 done" in screen.shown
     assert "2 accepted" in screen.shown
+
+
+def test_what_a_recording_does_not_hold_is_told_in_one_line_and_no_resume_is_promised(
+    tmp_path: Path, afterword: Command
+) -> None:
+    tasks = write_lines(tmp_path / "tasks.jsonl", row("double", 2), row("triple", 3))
+    model = by_task(tmp_path / "a.jsonl", double=("def double(n):\n    return 2 * n\n",), triple=())
+    ran = afterword("run", tasks, "--model", model)
+    assert ran.code == 2
+    assert "go on with" not in ran.out
+    assert "holds 0 replies" in ran.complaint
+    assert "(met by 1 task)" in ran.complaint
+    assert "begin a new one with a fuller file" in ran.complaint

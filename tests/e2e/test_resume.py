@@ -267,6 +267,17 @@ def test_only_a_rejected_task_is_continued(tmp_path: Path, afterword: Command) -
     assert "'nope' with no outcome" in afterword("continue", run, "nope", "--reveal-held-out").complaint
 
 
+def test_finished_run_stays_finished_when_it_is_refused(tmp_path: Path, afterword: Command) -> None:
+    task = write_task(tmp_path / "task")
+    afterword("run", task, "--model", write_replies(tmp_path / "a.jsonl", RIGHT))
+    run = run_of(afterword)
+    assert afterword("continue", run, "double", "--reveal-held-out").code == 2
+    assert afterword("resume", run, "--json").code == 0
+    (task / "task.toml").write_text((task / "task.toml").read_text().replace("twice", "two times"))
+    assert "another task:double" in afterword("resume", run).complaint
+    assert json.loads(afterword("runs", "--json").out)["state"] == "finished"
+
+
 def test_relative_paths_start_where_the_run_was_started(
     tmp_path: Path, afterword: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

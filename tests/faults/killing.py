@@ -17,7 +17,7 @@ from tests.faults import job
 from tests.faults.nursery import Child, Nursery
 from tests.models.server import Http, Served, completion, provider
 
-PATIENCE_S = 100.0
+PATIENCE_S = 600.0
 LATENCY_S = 0.004
 _ASKED = re.compile(r"(\w+)-(\d+) (trial|lesson of) (\d+)")
 _TIMES = {"seconds", "wall_s", "at"}

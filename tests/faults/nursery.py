@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-_PATIENCE_S = 100.0
+_PATIENCE_S = 600.0
 
 
 class Child:

@@ -50,7 +50,8 @@ def conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> N
 
 async def _conduct(starting: AbstractAsyncContextManager[Start], results: Results) -> None:
     async with starting as start:
-        many = start.jobs > 1 or start.plan.is_experiment
+        compares = start.plan.is_experiment and not start.is_fork
+        many = start.jobs > 1 or compares
         if many and results.out is not None:
             raise InputError("--out is for one task; several are read with --json, or later with: afterword export")
         if start.plan.is_experiment and start.items.asks:
@@ -59,7 +60,7 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
         if many and asking and start.plan.at_once > 1:
             raise InputError("a person is asked about one task after the other: add --jobs 1")
         console = LeavableConsole(stderr=results.as_json)
-        results.compares = start.plan.is_experiment
+        results.compares = compares
         results.burned = frozenset(task for task, how in start.departures.items() if how.burned)
         results.fresh = frozenset(task for task, how in start.departures.items() if how.fresh and not how.burned)
         if start.plan.pilot is not None:
@@ -73,7 +74,7 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             await work(start, screen)
         if scope.cancel_called:
             raise BrokenPipeError
-        if start.plan.is_experiment and start.kept.run is not None:
+        if compares and start.kept.run is not None:
             results.compared = start.kept.run.id
 
 

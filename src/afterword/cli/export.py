@@ -247,7 +247,7 @@ async def _samples_of(journal: Journal, run: str, task: TaskSummary, outcome: Ou
         and effect.role.partition("/")[0] == "actor"
         and not effect.superseded
     ]
-    if best.number == 1:  # an experiment asks the first attempt once for all arms
+    if best.number == 1 or not calls:  # an experiment asks once for all arms what they ask alike
         calls = await _shared_calls(journal, run, task, best) + calls
     for number, call in enumerate(calls, start=1):
         match call.request, call.result:
@@ -278,7 +278,7 @@ async def _samples_of(journal: Journal, run: str, task: TaskSummary, outcome: Ou
 
 
 async def _shared_calls(journal: Journal, run: str, task: TaskSummary, best: Trial) -> list[EffectRow]:
-    """The calls of the first trial that several arms share; none where different arms asked differently."""
+    """The calls of a trial that several arms share; none where different arms asked differently."""
     calls = [
         effect
         async for effect in journal.effects(run, task=task.task)

@@ -14,6 +14,8 @@ def fork(
     run: Annotated[str, typer.Argument(help="The run, or a part of its name.")],
     at: Annotated[str, typer.Option(help="TASK:TRIAL: after the verdict on this trial; 0 is before the first.")],
     lesson: Annotated[str | None, typer.Option(help="Stands in place of the lesson of that trial.")] = None,
+    arm: Annotated[str | None, typer.Option(help="Of an experiment: the arm. [the only one]")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of an experiment: the seed. [the only one]")] = None,
     base_url: options.BaseUrl = None,
     api_key: options.ApiKey = None,
     data: options.Data = None,
@@ -41,7 +43,8 @@ def fork(
         raise InputError("--lesson belongs to a trial, and 0 is before the first; name another --at TASK:TRIAL")
     changes = Changes(api_key, base_url, data=data)
     results = Results(as_json, out)
-    conduct(forked_run(run, point, lesson, JournalChoice(journal, fsync, changes.secrets), changes), results)
+    choice = JournalChoice(journal, fsync, changes.secrets)
+    conduct(forked_run(run, point, lesson, choice, changes, arm, seed), results)
     return results.exit_code(require_acceptance=require_acceptance)
 
 

@@ -29,6 +29,7 @@ class Kept:
     ) -> None:
         self.run = run
         self._start = start
+        self._begun = False
         self._reopened = dict(reopened or {})
         """Tasks whose outcome no longer holds, and what is written down about that once their loop has opened."""
         self._turn = anyio.Lock()
@@ -39,6 +40,9 @@ class Kept:
         async with self._turn:
             if self.run is None and self._start is not None:
                 self.run = await self._start()
+            elif self.run is not None and not self._begun:
+                await self.run.reopen()
+            self._begun = True
             if (reopen := self._reopened.pop(task, None)) is not None:
                 await reopen()
 

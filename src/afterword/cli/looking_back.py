@@ -32,14 +32,16 @@ def moment(seconds: float) -> str:
 
 
 def progress(run: RunSummary) -> str:
-    """`20 tasks: 9 accepted, 1 gave up, 2 under way, 8 not begun`."""
+    """`20 tasks: 9 accepted, 1 gave up, 2 under way, 8 not begun`; `20 tasks x 3 arms: …` counts each arm by itself."""
     parts = [f"{count:,} {status.replace('_', ' ')}" for status, count in sorted(run.statuses.items())]
-    open_tasks = run.tasks - sum(run.statuses.values())
+    open_tasks = run.jobs - sum(run.statuses.values())
     if open_tasks:
         parts.append(f"{open_tasks:,} {'under way' if run.state == 'running' else 'unfinished'}")
-    if run.not_begun:
-        parts.append(f"{run.not_begun:,} not begun")
-    return counted(run.tasks + run.not_begun, "task") + (f": {', '.join(parts)}" if parts else "")
+    if run.jobs_left:
+        parts.append(f"{run.jobs_left:,} not begun")
+    what = [counted(run.tasks + run.not_begun, "task")]
+    what += [counted(number, name) for number, name in ((run.arms, "arm"), (run.seeds, "seed")) if number > 1]
+    return " x ".join(what) + (f": {', '.join(parts)}" if parts else "")
 
 
 def run_json(run: RunSummary) -> dict[str, object]:
@@ -52,6 +54,10 @@ def run_json(run: RunSummary) -> dict[str, object]:
         "command": list(run.command),
         "tasks": run.tasks,
         "not_begun": run.not_begun,
+        "arms": run.arms,
+        "seeds": run.seeds,
+        "jobs": run.jobs,
+        "jobs_left": run.jobs_left,
         "statuses": dict(run.statuses),
         "trials": run.trials,
         "usage": asdict(run.usage),

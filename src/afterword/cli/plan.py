@@ -89,6 +89,27 @@ class Plan:
         """What each task is worked on with, in this order."""
         return cases_of(self.settings, self.arms, self.seeds)
 
+    def narrowed(self, arm: str | None, seed: int | None) -> Plan:
+        """The plan of one arm with one seed; of a plain run all of it.
+
+        Raises:
+            InputError: there are several, or none of this name.
+        """
+        if not self.is_experiment:
+            if arm not in (None, self.cases[0].arm) or seed not in (None, self.cases[0].seed):
+                raise InputError("--arm and --seed belong to experiments, and that run is none; leave them out")
+            return self
+        arms = [one for one in self.arms if arm in (None, one.name)]
+        seeds = [one for one in self.seeds or (self.settings.seed,) if seed in (None, one)]
+        for option, found, known in (
+            ("--arm", [one.name for one in arms], [one.name for one in self.arms]),
+            ("--seed", seeds, self.seeds or (self.settings.seed,)),
+        ):
+            if len(found) != 1:
+                names = ", ".join(map(str, known))
+                raise InputError(f"that run compares arms; say with {option} which one is meant: {names}")
+        return replace(self, arms=tuple(arms), seeds=tuple(seeds), pilot=None)
+
     @property
     def roles(self) -> Iterator[Roles]:
         """The models of each case."""

@@ -24,13 +24,14 @@ from afterword.cli.families import Family, Item, Settings
 from afterword.cli.kept import Kept
 from afterword.cli.plan import Plan, run_fingerprints
 from afterword.cli.roles import Roles, roles_of
+from afterword.cli.text import counted
 from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import EffectKey
 from afterword.core.records import Outcome, StopReason, Strategy, Usage
 from afterword.core.reflexion import Reflexion
-from afterword.errors import InputError, JournalFault
+from afterword.errors import InputError, JournalFault, RecordingMismatch, ReplayMismatch
 from afterword.experiments.limits import RunBudget, is_lasting
 from afterword.experiments.pairing import PairedRecord, PairListener
 from afterword.experiments.scheduler import Job, Listener, run_jobs, without_outcome
@@ -185,6 +186,11 @@ class Start:
     """Whether the run has tasks without an outcome that this session does not work on."""
 
     @property
+    def is_fork(self) -> bool:
+        """Whether it goes on from a trial of another run: then nothing is compared."""
+        return self.kept.run is not None and self.kept.run.fork is not None
+
+    @property
     def jobs(self) -> int:
         """Tasks x arms x seeds."""
         return len(self.items) * len(self.plan.cases)
@@ -211,7 +217,8 @@ async def work(start: Start, screen: Screen, referee: Referee | None = None) -> 
     """Works on the tasks, telling the screen what happens.
 
     Raises:
-        InputError: an option or a file is wrong; where there is one task only, also what is wrong with it.
+        InputError: an option or a file is wrong, or a recording does not hold what was asked; where there is one task
+            only, also what is wrong with it.
         JournalFault: what happens can no longer be kept.
     """
     try:
@@ -228,6 +235,8 @@ class _Session:
         self._budget = RunBudget(start.plan.total, start.spent)
         self._at_work: dict[tuple[str, str, int], ItemBench] = {}
         self._unfinished = 0
+        self._unanswered: list[RecordingMismatch] = []
+        """What a script or a recording could not answer; no resumed run could either."""
         self._lasting, self._given_up = "", False
         self._record = PairedRecord(
             start.kept,
@@ -298,7 +307,13 @@ class _Session:
         left = self._unfinished > 0 or self._budget.exhausted is not None or self._start.others_left
         if run is not None and not left:
             await run.end()
-        self._screen.over(self._ending(left=left))
+        self._screen.over(self._ending(left=left and len(self._unanswered) < self._unfinished))
+        if self._unanswered:
+            met = counted(len(self._unanswered), "task")
+            raise InputError(
+                f"{self._unanswered[0]} (met by {met}); a run stays with the file that it was started with: "
+                "begin a new one with a fuller file"
+            )
 
     def _job(self, item: Item, case: Case, benches_of: Mapping[str, Benches]) -> Job:
         start, screen = self._start, self._screen
@@ -347,6 +362,8 @@ class _Session:
         self._unfinished += 1
         if self._start.jobs == 1:
             raise error
+        if isinstance(error, RecordingMismatch) and not isinstance(error, ReplayMismatch):
+            self._unanswered.append(error)
         return self._heeded(without_outcome(job, error))
 
     def _told_run(self) -> str:

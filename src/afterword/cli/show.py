@@ -67,7 +67,7 @@ async def _show(run: str, task: str | None, where: str | None, as_json: bool) ->
                     markup=False,
                     soft_wrap=True,
                 )
-        if task is None and summary.tasks == 1:
+        if task is None and summary.jobs == 1:
             tasks = [found async for found in journal.tasks(run)]
         if tasks:
             for found in tasks:

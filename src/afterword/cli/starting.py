@@ -163,7 +163,7 @@ async def resumed_run(
         RunBusy: another process is at work on it.
     """
     async with choice.opened(create=False) as journal:
-        run = await journal.resume(name)
+        run = await journal.resume(name, reopen=False)
         with _there(run.spec):
             start = await _taken_up(journal, run, choice, changes)
             check(run, start)
@@ -172,7 +172,13 @@ async def resumed_run(
 
 @asynccontextmanager
 async def forked_run(
-    name: str | None, at: tuple[str, int], lesson: str | None, choice: JournalChoice, changes: Changes
+    name: str | None,
+    at: tuple[str, int],
+    lesson: str | None,
+    choice: JournalChoice,
+    changes: Changes,
+    arm: str | None = None,
+    seed: int | None = None,
 ) -> AsyncIterator[Start]:
     """A new run from a trial of one task of another run; what has changed since then counts for it.
 
@@ -182,16 +188,16 @@ async def forked_run(
     async with choice.opened(create=False) as journal:
         spec = await journal.spec(name)
         with _there(spec):
-            plan = changes.made(plan_of(spec.settings))
-            _refuse_experiment(plan)
-            if lesson is not None and not plan.settings.strategy.reflects:
+            plan = changes.made(plan_of(spec.settings)).narrowed(arm, seed)
+            case = plan.cases[0]
+            if lesson is not None and not case.settings.strategy.reflects:
                 raise InputError(
-                    f"--lesson needs a strategy with lessons, and the run's is {plan.settings.strategy}; leave it out"
+                    f"--lesson needs a strategy with lessons, and the run's is {case.settings.strategy}; leave it out"
                 )
             _refuse_revealed(at, await journal.notes(name))
             family = family_named(plan.family)
-            now = unkept(plan).fingerprints
-            run = await journal.fork(name, at, lesson, fingerprints=now)
+            now = replace(spec, settings=plan.data(), fingerprints=unkept(plan).fingerprints)
+            run = await journal.fork(name, at, lesson, arm=str(case.arm), seed=case.seed, spec=now)
             start = await _taken_up(journal, run, choice, changes)
             yield replace(start, items=Items(plan, family, only=at[0]))
 
@@ -209,15 +215,19 @@ async def continued_run(
         RunChanged, RunBusy: as `resumed_run`.
     """
     async with choice.opened(create=False) as journal:
-        run = await journal.resume(name)
+        run = await journal.resume(name, reopen=False)
         with _there(run.spec):
             start = await _taken_up(journal, run, choice, changes)
-            _refuse_experiment(start.plan)
+            if len(start.plan.cases) > 1:
+                raise InputError(
+                    "that run compares arms, and goes on comparing them as they are; continue a fork of one: "
+                    f"afterword fork {run.id} --at {task}:TRIAL --arm ARM"
+                )
             check(run, start)
             if fresh is not None and start.family.name != "programming":
                 raise InputError(f"--held-out is for programs; the run is of the family {start.family.name}")
-            settings = start.plan.settings
-            arm, seed = settings.strategy, settings.seed
+            case = start.plan.cases[0]
+            settings, arm, seed = case.settings, case.arm, case.seed
             outcome = await run.outcome(task, arm=arm, seed=seed)
             before = start.departures.get(task, Departure())
             refuse_uncontinuable(run.id, task, outcome, before, settings.strategy, reveal=reveal, fresh=fresh)
@@ -249,11 +259,6 @@ def _refuse_revealed(at: tuple[str, int], notes: Sequence[Note]) -> None:
             raise InputError(
                 f"the held-out checks of {task!r} were revealed after trial {found[1]}; fork at that trial or before it"
             )
-
-
-def _refuse_experiment(plan: Plan) -> None:
-    if plan.is_experiment:
-        raise InputError("that run is an experiment, whose arms are compared as they are; take one of `afterword run`")
 
 
 async def _taken_up(journal: Journal, run: Run, choice: JournalChoice, changes: Changes) -> Start:

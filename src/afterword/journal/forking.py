@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, literal, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, insert, literal, select
 
+from afterword.core.effects import SHARED
 from afterword.errors import InputError
 from afterword.journal import tables
 from afterword.journal.records import ForkPoint
@@ -15,15 +16,32 @@ def refuse_missing(connection: Connection, run: int, point: ForkPoint) -> None:
     Raises:
         InputError: the run did not work on the task, or did not judge this trial.
     """
-    columns = tables.tasks.c
-    query = select(columns.unit).where(columns.run == run, columns.task == point.task).limit(1)
+    query = select(tables.tasks.c.unit).where(*_meant(run, point)).limit(1)
+    where = (
+        ""
+        if point.arm is None
+        else f" in the arm {point.arm!r}" + f" with seed {point.seed}" * (point.seed is not None)
+    )
     if connection.execute(query).first() is None:
-        raise InputError(f"run {point.run} did not work on a task {point.task!r}; afterword show {point.run} lists its")
+        raise InputError(
+            f"run {point.run} did not work on a task {point.task!r}{where}; afterword show {point.run} lists its"
+        )
     if point.trial < 0 or (point.trial > 0 and not _judged(connection, run, point)):
         raise InputError(
-            f"run {point.run} did not judge a trial {point.trial} of task {point.task!r}; "
+            f"run {point.run} did not judge a trial {point.trial} of task {point.task!r}{where}; "
             f"afterword show {point.run} {point.task} lists them"
         )
+
+
+def _meant(run: int, point: ForkPoint) -> tuple[ColumnElement[bool], ...]:
+    """Which tasks, arms and seeds are meant."""
+    columns = tables.tasks.c
+    stated = ((columns.arm, point.arm), (columns.seed, point.seed))
+    return (
+        columns.run == run,
+        columns.task == point.task,
+        *(column == value for column, value in stated if value is not None),
+    )
 
 
 def _judged(connection: Connection, run: int, point: ForkPoint) -> list[tuple[int, int]]:
@@ -32,7 +50,7 @@ def _judged(connection: Connection, run: int, point: ForkPoint) -> list[tuple[in
     query = (
         select(tasks.c.unit, trials.c.judged_at)
         .join(trials, (trials.c.run == tasks.c.run) & (trials.c.unit == tasks.c.unit))
-        .where(tasks.c.run == run, tasks.c.task == point.task, trials.c.number == point.trial)
+        .where(*_meant(run, point), trials.c.number == point.trial)
         .order_by(tasks.c.unit)
     )
     return [(unit, judged_at) for unit, judged_at in connection.execute(query)]
@@ -42,13 +60,25 @@ def copy_effects(connection: Connection, parent: int, run: int, point: ForkPoint
     """Copies the effects up to the verdict on the trial. What was drawn from the verdict is not among them."""
     if point.trial == 0:
         return
-    effects, tasks = tables.effects, tables.tasks
+    effects = tables.effects.c
     for unit, judged_at in _judged(connection, parent, point):
-        for table, condition in (
-            (tasks, tasks.c.unit == unit),
-            (effects, (effects.c.unit == unit) & (effects.c.seq <= judged_at) & (effects.c.superseded == 0)),
-        ):
-            names = [column.name for column in table.columns]
-            source = [literal(run).label("run") if name == "run" else table.c[name] for name in names]
-            rows = select(*source).where(table.c.run == parent, condition)
-            connection.execute(insert(table).from_select(names, rows))
+        _copy(connection, parent, run, unit, effects.seq <= judged_at)
+    columns = tables.tasks.c
+    query = select(columns.unit).where(columns.run == parent, columns.task == point.task, columns.arm == SHARED)
+    if point.seed is not None:
+        query = query.where(columns.seed == point.seed)
+    for unit in connection.execute(query).scalars().all():  # what arms asked alike
+        _copy(connection, parent, run, unit, effects.trial <= point.trial)
+
+
+def _copy(connection: Connection, parent: int, run: int, unit: int, until: ColumnElement[bool]) -> None:
+    effects, tasks = tables.effects.c, tables.tasks.c
+    wanted: tuple[tuple[Table, ColumnElement[bool]], ...] = (
+        (tables.tasks, tasks.unit == unit),
+        (tables.effects, and_(effects.unit == unit, until, effects.superseded == 0)),
+    )
+    for table, condition in wanted:
+        names = [column.name for column in table.columns]
+        source = [literal(run).label("run") if name == "run" else table.c[name] for name in names]
+        rows = select(*source).where(table.c.run == parent, condition)
+        connection.execute(insert(table).from_select(names, rows))

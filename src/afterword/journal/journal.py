@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from afterword.journal.ids import new_id
 from afterword.journal.lease import Holder, holder_of, myself
 from afterword.journal.maintenance import Findings
 from afterword.journal.records import EffectRow, ForkPoint, ModelUse, Note, RunSpec, RunSummary, TaskSummary, TrialRow
-from afterword.journal.run import Opened, Run
+from afterword.journal.run import UNFINISHED, Opened, Run
 from afterword.journal.secrets import Secrets, secrets_of_environment
 from afterword.journal.statements import Statements
 from afterword.journal.writer import Stall, Writer
@@ -86,17 +86,18 @@ class Journal:
         """Begins a run."""
         return await self._open(await self._writer.do(lambda connection: self._insert_run(connection, spec, None)))
 
-    async def resume(self, run: str | None = None) -> Run:
+    async def resume(self, run: str | None = None, *, reopen: bool = True) -> Run:
         """Takes a run up again: by its name, the beginning of it or its last word; else the latest unfinished.
 
-        What it is resumed with is compared by `Run.check`.
+        What it is resumed with is compared by `Run.check`. Without `reopen` one that is finished stays so until
+        `Run.reopen`, for whoever may still refuse it.
 
         Raises:
             InputError: there is no such run, or more than one.
             RunBusy: another process is at work on it.
         """
         number = await self._writer.do(lambda connection: reading.find_run(connection, run, self.where))
-        await self._take(number)
+        await self._take(number, reopen=reopen)
         return await self._open(number, resumed=True)
 
     async def fork(
@@ -105,13 +106,15 @@ class Journal:
         at: tuple[str, int],
         lesson: str | None = None,
         *,
-        fingerprints: Mapping[str, str] | None = None,
+        arm: str | None = None,
+        seed: int | None = None,
+        spec: RunSpec | None = None,
     ) -> Run:
         """Begins a run with what another one did on a task up to the verdict on a trial; 0 is before the first.
 
         From there the task goes on by itself: the lesson of that trial is drawn anew, or is the given one, which
-        `Run.fork` carries. Other tasks are no part of the new run. `fingerprints` are those of the tasks, models and
-        code that it goes on with; None: those of the other run.
+        `Run.fork` carries. Other tasks are no part of the new run, and where arms were compared, one of them and one
+        seed can be taken alone. `spec` is what it goes on with; None: what the other run was started with.
 
         Raises:
             InputError: there is no such run, task or trial.
@@ -120,12 +123,10 @@ class Journal:
 
         def work(connection: Connection) -> int:
             parent = reading.find_run(connection, run, self.where)
-            name, spec, _ = reading.spec_of(connection, parent)
-            if fingerprints is not None:
-                spec = replace(spec, fingerprints=fingerprints)
-            point = ForkPoint(name, task, trial, lesson)
+            name, before, _ = reading.spec_of(connection, parent)
+            point = ForkPoint(name, task, trial, lesson, arm, seed)
             forking.refuse_missing(connection, parent, point)
-            number = self._insert_run(connection, spec, point)
+            number = self._insert_run(connection, spec or before, point)
             forking.copy_effects(connection, parent, number, point)
             return number
 
@@ -272,7 +273,7 @@ class Journal:
 
         return Run(await self._writer.do(read), self._writer, self._statements, self._secrets)
 
-    async def _take(self, number: int) -> None:
+    async def _take(self, number: int, *, reopen: bool) -> None:
         """Takes the lease of a run.
 
         Raises:
@@ -300,7 +301,7 @@ class Journal:
             change = (
                 update(tables.runs)
                 .where(columns.run == number, columns.beat == beat, unchanged)
-                .values(holder=self._holder.text(), beat=beat + 1, finished=False, ended=None)
+                .values(holder=self._holder.text(), beat=beat + 1, **(UNFINISHED if reopen else {}))
             )
             if await self._writer.do(partial(_changed, change=change)):
                 return

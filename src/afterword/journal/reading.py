@@ -91,20 +91,37 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
     """One run."""
     if row is None:
         row = connection.execute(select(tables.runs).where(tables.runs.c.run == run)).one()
-    outcomes, tasks, trials = tables.outcomes.c, tables.tasks.c, tables.trials.c
+    outcomes, tasks, trials, prints = tables.outcomes.c, tables.tasks.c, tables.trials.c, tables.fingerprints.c
     statuses = connection.execute(
         select(outcomes.status, func.count().label("number")).where(outcomes.run == run).group_by(outcomes.status)
     )
     holder = None if row.holder is None else holder_of(row.holder)
     at_work = holder is not None and (not holder.here or holder.alive)
+    jobs, begun, *kinds = connection.execute(
+        select(func.count(), *(func.count(column.distinct()) for column in (tasks.task, tasks.arm, tasks.seed))).where(
+            tasks.run == run, tasks.arm != SHARED
+        )
+    ).one()
+    settings = {} if row.fork is not None else json.loads(row.settings)
+    stated = (settings.get("arms"), settings.get("seeds"))
+    arms, seeds = (
+        max(1, known, len(plan) if isinstance(plan, list) else 0) for known, plan in zip(kinds, stated, strict=True)
+    )
+    planned = connection.execute(select(func.count()).where(prints.run == run, prints.name.like("task:%"))).scalar_one()
+    # A pilot ends when enough is known, and a fork has one task.
+    of_one_choice = row.finished or row.fork is not None or bool(settings.get("pilot"))
     return RunSummary(
         id=row.id,
         state="finished" if row.finished else "running" if at_work else "interrupted",
         started=row.started,
         ended=row.ended,
         command=tuple(json.loads(row.command)),
-        tasks=connection.execute(select(func.count()).where(tasks.run == run, tasks.arm != SHARED)).scalar_one(),
-        not_begun=_not_begun(connection, row),
+        tasks=begun,
+        not_begun=0 if of_one_choice else max(0, planned - begun),
+        jobs=jobs,
+        jobs_left=0 if of_one_choice else max(0, planned * arms * seeds - jobs),
+        arms=arms,
+        seeds=seeds,
         statuses={row.status: row.number for row in statuses},
         trials=connection.execute(select(func.count()).where(trials.run == run)).scalar_one(),
         usage=usage_of(connection, run),
@@ -112,15 +129,6 @@ def summary(connection: Connection, run: int, row: Row[tuple[object, ...]] | Non
         holder=str(holder) if at_work else None,
         version=row.version,
     )
-
-
-def _not_begun(connection: Connection, row: Row[tuple[object, ...]]) -> int:
-    if row.finished or row.fork is not None or json.loads(row.settings).get("pilot"):
-        return 0
-    prints, tasks = tables.fingerprints.c, tables.tasks.c
-    planned = select(func.count()).where(prints.run == row.run, prints.name.like("task:%"))
-    begun = select(func.count(tasks.task.distinct())).where(tasks.run == row.run, tasks.arm != SHARED)
-    return max(0, connection.execute(planned).scalar_one() - connection.execute(begun).scalar_one())
 
 
 def _sums() -> tuple[object, ...]:

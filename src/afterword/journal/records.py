@@ -17,6 +17,10 @@ class ForkPoint:
     trial: int
     lesson: str | None = None
     """The lesson that stands in place of the recorded one; None: it is drawn anew."""
+    arm: str | None = None
+    """Of the arms in which the run worked on the task; None: all."""
+    seed: int | None = None
+    """Of the seeds; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,19 @@ class RunSummary:
     ended: float | None
     command: tuple[str, ...]
     tasks: int
-    """Tasks x arms x seeds that were begun."""
+    """Tasks that were begun."""
     not_begun: int
     """Tasks that the run was started with and has not come to; 0 where it takes only some of them, as a fork does."""
+    jobs: int
+    """Tasks x arms x seeds that were begun: as many as tasks, unless arms are compared."""
     statuses: Mapping[str, int]
-    """How many came to which status."""
+    """How many jobs came to which status."""
     trials: int
     usage: Usage
+    jobs_left: int = 0
+    """Jobs that were not begun."""
+    arms: int = 1
+    seeds: int = 1
     fork: ForkPoint | None = None
     holder: str | None = None
     """Which process is at work on it."""

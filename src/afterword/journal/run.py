@@ -21,6 +21,9 @@ from afterword.journal.statements import Row, Statements
 from afterword.journal.unit import Unit, UnitKey, read_stored
 from afterword.journal.writer import Writer
 
+UNFINISHED: Mapping[str, bool | None] = {"finished": False, "ended": None}
+"""The columns of a run that is worked on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -136,6 +139,15 @@ class Run:
     def notes(self) -> tuple[Note, ...]:
         """All notes so far, oldest first."""
         return tuple(self._notes)
+
+    async def reopen(self) -> None:
+        """Marks the run as unfinished: something of it is worked on again."""
+        rows = tables.runs
+
+        def work(connection: Connection) -> None:
+            connection.execute(update(rows).where(rows.c.run == self.number).values(**UNFINISHED))
+
+        await self.writer.do(work)
 
     async def end(self) -> None:
         """Marks the run as finished: there is nothing left to resume."""
