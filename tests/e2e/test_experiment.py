@@ -161,10 +161,12 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
     most = json.loads(dry.out)["at_most"]
     assert dry.code == 0
     assert not (tmp_path / "runs.sqlite").exists()
-    # retry and best_of_n 3 calls each, reflexion 3 and 2 x 2 for lessons, single 1; the first of them once
-    assert most["calls"] == len(FACTORS) * 2 * (1 + 3 + 3 + 7 - 3)
+    # best_of_n 3 calls, which single and retry share, reflexion 3 and 2 x 2 for lessons; the first of them once
+    assert most["calls"] == len(FACTORS) * 2 * (3 + 7 - 1)
     told = told_by(afterword("experiment", file, "--json"))
-    assert sum(spent(one) for one in told.values()) <= most["calls"] + len(FACTORS) * 2 * 3
+    assert sum(spent(one) for one in told.values()) <= most["calls"] + len(FACTORS) * 2 * (1 + 3 + 1)
+    kept = json.loads(afterword("runs", "--journal", tmp_path / "runs.sqlite", "--json").out)
+    assert kept["usage"]["calls"] <= most["calls"]
     assert "all arms act at temperature 0.7, since retry samples" in afterword("experiment", file, "--dry-run").out
 
 
@@ -194,6 +196,14 @@ def test_a_file_that_says_something_wrong_is_refused_in_one_line(
     assert ran.code == 2
     assert complaint in ran.complaint
     assert str(file) in ran.complaint or "no task" in ran.complaint
+
+
+def test_an_allowance_without_a_single_reply_is_refused(tmp_path: Path, afterword: Command) -> None:
+    file = write_experiment(tmp_path)
+    file.write_text(file.read_text().replace("trials = 3", "tokens = 500"))
+    ran = afterword("experiment", file, "--yes")
+    assert ran.code == 2
+    assert "500 tokens does not carry one reply of up to 1,024 tokens in the arm 'single'" in ran.complaint
 
 
 def test_money_is_not_spent_unasked(tmp_path: Path, afterword: Command) -> None:
