@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from afterword.experiments.report.arm_table import ArmTable, Cell
 
 Runs = Annotated[
-    list[str], typer.Argument(help="Runs of the journal, each by its name or a part of it.", metavar="RUN…")
+    list[str], typer.Argument(help="Runs of the journal, each by its name or a part of it.", metavar="RUN")
 ]
 Baseline = Annotated[
     str | None, typer.Option(help="The arm that the others are held against. [retry, else the first]", metavar="ARM")

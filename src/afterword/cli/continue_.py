@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def continue_run(
-    run: Annotated[str, typer.Argument(help="The run, or a part of its name.")],
-    task: Annotated[str, typer.Argument(help="The task that was rejected.")],
+    run: Annotated[str, typer.Argument(help="The run, or a part of its name.", metavar="RUN")],
+    task: Annotated[str, typer.Argument(help="The task that was rejected.", metavar="TASK")],
     reveal_held_out: Annotated[
         bool, typer.Option("--reveal-held-out", help="Show the agent the held-out failure; this burns those checks.")
     ] = False,

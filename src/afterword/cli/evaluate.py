@@ -29,7 +29,9 @@ Verdict = Feedback | Fault
 
 
 def evaluate(
-    cases: Annotated[Path, typer.Argument(help="JSON Lines of {id, solution, tests, entry_point}.")],
+    cases: Annotated[
+        Path, typer.Argument(help="JSON Lines of {id, solution, tests, entry_point}.", metavar="CASES.jsonl")
+    ],
     jobs: options.Jobs = None,
     timeout_s: Annotated[float, typer.Option(help="For the import and all tests of a row.")] = 5.0,
     memory_mb: Annotated[int, typer.Option(help="Most memory of a solution.")] = 1024,

@@ -18,10 +18,10 @@ from afterword.cli import options
 from afterword.cli.asking import open_asked
 from afterword.cli.exam_kept import KeptExam, open_kept
 from afterword.cli.exam_result import Exam, Seen, exam_json, exam_text
+from afterword.cli.option_groups import AskingGroup, spread
 from afterword.cli.roles import ModelChoice, Role, roles_of
 from afterword.cli.starting import JournalChoice, secrets_of
 from afterword.cli.text import counted, money, plain, shortened
-from afterword.core.budget import Allowance
 from afterword.core.records import Strategy
 from afterword.errors import BudgetExhausted, Fault, InputError
 
@@ -36,7 +36,9 @@ FAULTED = 3
 ITEMS = 10
 
 
+@spread
 def exam(
+    *,
     model: Annotated[
         list[str] | None, typer.Option(help="An actor; may be given several times. [AFTERWORD_MODEL, else local]")
     ] = None,
@@ -50,19 +52,11 @@ def exam(
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Let each actor also try without a lesson.")
     ] = True,
-    base_url: options.BaseUrl = None,
-    api_key: options.ApiKey = None,
     temperature: options.Temperature = None,
     reflector_temperature: options.ReflectorTemperature = None,
     max_tokens: Annotated[int, typer.Option(help="Most tokens of one reply of the actor.")] = 1024,
-    cost_usd: options.CostUsd = None,
-    tokens: options.Tokens = None,
-    calls: options.Calls = None,
+    asking: AskingGroup,
     seed: options.Seed = 0,
-    price: options.Price = None,
-    timeout_s: options.CallTimeout = 300.0,
-    requests_per_minute: options.RequestsPerMinute = None,
-    threads: options.Threads = None,
     journal: options.JournalPlace = None,
     no_journal: options.NoJournal = False,
     record: options.Record = None,
@@ -79,16 +73,7 @@ def exam(
         raise InputError("--no-journal keeps the exam nowhere; leave it out, or leave out --journal")
     if items < 1:
         raise InputError(f"--items takes a number from 1, found {items}")
-    choice = ModelChoice(
-        base_url=base_url,
-        api_key=api_key,
-        temperature=temperature,
-        reflector_temperature=reflector_temperature,
-        price=price,
-        timeout_s=timeout_s,
-        requests_per_minute=requests_per_minute,
-        threads=threads,
-    )
+    choice = asking.choice(temperature=temperature, reflector_temperature=reflector_temperature)
     actors, reflectors = _cast(choice, model or [], reflector_model or [])
     asked = Exam(
         actors,
@@ -97,10 +82,10 @@ def exam(
         seed,
         data,
         baseline,
-        Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd),
+        asking.allowance,
         max_tokens,
         record,
-        None if no_journal else JournalChoice(journal, secrets=secrets_of(api_key, base_url)),
+        None if no_journal else JournalChoice(journal, secrets=secrets_of(asking.api_key, asking.base_url)),
         allow_weak_isolation,
     )
     seen = anyio.run(_examine, asked, as_json)

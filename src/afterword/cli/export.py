@@ -43,7 +43,7 @@ class Format(StrEnum):
 
 def export(
     run: Annotated[
-        str | None, typer.Argument(help="Its name, or a part of it. [every run]", metavar="[RUN]", show_default=False)
+        str | None, typer.Argument(help="Its name, or a part of it. [every run]", metavar="RUN", show_default=False)
     ] = None,
     form: Annotated[
         Format,

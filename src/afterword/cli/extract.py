@@ -14,7 +14,9 @@ from afterword.cli.text import counted, plain
 
 
 def extract(
-    replies: Annotated[Path, typer.Argument(help="JSON Lines of {id, reply, entry_point, signature?}.")],
+    replies: Annotated[
+        Path, typer.Argument(help="JSON Lines of {id, reply, entry_point, signature?}.", metavar="REPLIES.jsonl")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one {id, code} object per line.")] = False,
 ) -> None:
     """Show the code found in model replies.

@@ -11,7 +11,7 @@ from afterword.errors import InputError
 
 
 def fork(
-    run: Annotated[str, typer.Argument(help="The run, or a part of its name.")],
+    run: Annotated[str, typer.Argument(help="The run, or a part of its name.", metavar="RUN")],
     at: Annotated[str, typer.Option(help="TASK:TRIAL: after the verdict on this trial; 0 is before the first.")],
     lesson: Annotated[str | None, typer.Option(help="Stands in place of the lesson of that trial.")] = None,
     arm: Annotated[str | None, typer.Option(help="Of an experiment: the arm. [the only one]")] = None,

@@ -15,6 +15,7 @@ import typer
 from afterword.cli import options
 from afterword.cli.asking import actor_role, open_asked
 from afterword.cli.jsonl import Row, field, optional_field, read_rows
+from afterword.cli.option_groups import AskingGroup, spread
 from afterword.cli.roles import ModelChoice
 from afterword.cli.shares import estimate_json, number, share
 from afterword.cli.text import counted, plain, shortened
@@ -56,26 +57,20 @@ class Opinion:
 
 
 @app.command("check")
+@spread
 def check(
     labels: Annotated[
         Path, typer.Argument(help="JSON Lines of {output, passed, task?, id?, judged?}.", metavar="LABELS.jsonl")
     ],
+    *,
     rubric: Annotated[Path | None, typer.Option(help="What the judge judges by, e.g. a task's judge.md.")] = None,
     model: options.ModelName = None,
-    base_url: options.BaseUrl = None,
-    api_key: options.ApiKey = None,
     temperature: Annotated[
         str | None, typer.Option(help="Of the judge: 0 to 2, or none. [0; several votes: 0.7]")
     ] = None,
     votes: Annotated[int, typer.Option(help="Replies for each attempt; most of them decide.")] = 1,
     jobs: Annotated[int, typer.Option(help="Attempts at a time.")] = 1,
-    cost_usd: options.CostUsd = None,
-    tokens: options.Tokens = None,
-    calls: options.Calls = None,
-    price: options.Price = None,
-    timeout_s: options.CallTimeout = 300.0,
-    requests_per_minute: options.RequestsPerMinute = None,
-    threads: options.Threads = None,
+    asking: AskingGroup,
     record: options.Record = None,
     as_json: options.AsJson = False,
 ) -> int:
@@ -95,18 +90,8 @@ def check(
                 file=labels,
             )
         sampled = SAMPLING if votes > 1 and temperature is None else None
-        choice = ModelChoice(
-            model=model,
-            base_url=base_url,
-            api_key=api_key,
-            temperature=str(sampled) if sampled is not None else temperature,
-            price=price,
-            timeout_s=timeout_s,
-            requests_per_minute=requests_per_minute,
-            threads=threads,
-        )
-        allowance = Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd)
-        opinions = anyio.run(_ask, rows, rubric, choice, votes, jobs, allowance, record)
+        choice = asking.choice(model, temperature if sampled is None else str(sampled))
+        opinions = anyio.run(_ask, rows, rubric, choice, votes, jobs, asking.allowance, record)
     sys.stdout.write(json.dumps(_as_json(opinions)) + "\n" if as_json else _as_text(opinions))
     return FAULTED if any(opinion.passed is None for opinion in opinions) else 0
 

@@ -16,6 +16,7 @@ import anyio
 import typer
 
 from afterword.cli import options
+from afterword.cli.option_groups import AskingGroup, spread
 from afterword.cli.roles import ModelChoice
 from afterword.cli.text import counted, plain, shortened
 from afterword.core.budget import Allowance
@@ -30,7 +31,7 @@ app = typer.Typer(no_args_is_help=True, help="Rules across tasks: drafted, appro
 RunNames = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Runs of the journal, or files that `run --json` printed. [the latest with lessons]", metavar="RUN..."
+        help="Runs of the journal, or files that `run --json` printed. [the latest with lessons]", metavar="RUN"
     ),
 ]
 
@@ -41,22 +42,16 @@ def lessons() -> None:
 
 
 @app.command("distil")
+@spread
 def distil(
     runs: RunNames = None,
+    *,
     out: Annotated[Path, typer.Option(help="The file of drafts to write.")] = Path("rules.json"),
     model: Annotated[str | None, typer.Option(help="Have it word the drafts. [none: the most typical lesson]")] = None,
-    base_url: options.BaseUrl = None,
-    api_key: options.ApiKey = None,
     min_tasks: Annotated[int, typer.Option(help="Tasks that must have given a lesson of the kind.")] = 2,
     most: Annotated[int, typer.Option(help="At most so many drafts.")] = 30,
     temperature: options.Temperature = None,
-    cost_usd: options.CostUsd = None,
-    tokens: options.Tokens = None,
-    calls: options.Calls = None,
-    price: options.Price = None,
-    timeout_s: options.CallTimeout = 300.0,
-    requests_per_minute: options.RequestsPerMinute = None,
-    threads: options.Threads = None,
+    asking: AskingGroup,
     journal: options.JournalPlace = None,
     record: options.Record = None,
     as_json: options.AsJson = False,
@@ -71,23 +66,11 @@ def distil(
             raise InputError(f"--{name} takes a number from 1, found {value}")
     if out.exists():
         raise InputError("this file is there already, maybe with decisions in it; give another --out", file=out)
-    choice = None
-    if model is not None:
-        choice = ModelChoice(
-            model=model,
-            base_url=base_url,
-            api_key=api_key,
-            temperature=temperature,
-            price=price,
-            timeout_s=timeout_s,
-            requests_per_minute=requests_per_minute,
-            threads=threads,
-        )
-    allowance = Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd)
+    choice = None if model is None else asking.choice(model, temperature)
     from afterword.cli.past_runs import lessons_run, past_run
 
     past = [past_run(name, journal) for name in runs] if runs else [lessons_run(None, journal)]
-    found, rules = anyio.run(_distil, past, choice, allowance, min_tasks, most, record)
+    found, rules = anyio.run(_distil, past, choice, asking.allowance, min_tasks, most, record)
     if not rules:
         tasks = len({lesson.task for lesson in found})
         raise InputError(

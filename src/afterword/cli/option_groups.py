@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from afterword.cli.plan import Plan
     from afterword.cli.roles import ModelChoice
     from afterword.cli.session import Start
+    from afterword.core.budget import Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,50 @@ class ModelGroup:
         refuse_idle(family, {name: getattr(self, name) for name in for_some})
         stated = {field.name: getattr(self, field.name) for field in fields(self)}
         return ModelChoice(**{**stated, "temperature": self.temperature or temperature})
+
+
+@dataclass(frozen=True, slots=True)
+class AskingGroup:
+    """How models are asked outside of the loop: where, how patiently, and for how much."""
+
+    base_url: options.BaseUrl = None
+    api_key: options.ApiKey = None
+    price: options.Price = None
+    timeout_s: options.CallTimeout = 300.0
+    requests_per_minute: options.RequestsPerMinute = None
+    threads: options.Threads = None
+    cost_usd: options.CostUsd = None
+    tokens: options.Tokens = None
+    calls: options.Calls = None
+
+    def choice(
+        self, model: str | None = None, temperature: str | None = None, reflector_temperature: str | None = None
+    ) -> ModelChoice:
+        """The models that are asked so."""
+        from afterword.cli.roles import ModelChoice
+
+        return ModelChoice(
+            model=model,
+            base_url=self.base_url,
+            api_key=self.api_key,
+            temperature=temperature,
+            reflector_temperature=reflector_temperature,
+            price=self.price,
+            timeout_s=self.timeout_s,
+            requests_per_minute=self.requests_per_minute,
+            threads=self.threads,
+        )
+
+    @property
+    def allowance(self) -> Allowance:
+        """What may be spent.
+
+        Raises:
+            InputError: one of the limits is below 0.
+        """
+        from afterword.core.budget import Allowance
+
+        return Allowance(calls=self.calls, tokens=self.tokens, cost_usd=self.cost_usd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ MOST_TRIALS = 50
 @spread
 def pilot(
     sources: Annotated[
-        list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="TASKS...")
+        list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="TASKS")
     ],
     *,
     max_cost_usd: Annotated[float | None, typer.Option(help="Most money of the pilot; needs a known price.")] = None,

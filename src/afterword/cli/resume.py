@@ -10,7 +10,9 @@ from afterword.cli import options
 
 
 def resume(
-    run: Annotated[str | None, typer.Argument(help="The run, or a part of its name. [the latest unfinished]")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="The run, or a part of its name. [the latest unfinished]", metavar="RUN")
+    ] = None,
     jobs: options.TasksAtATime = None,
     model_calls: options.ModelCalls = None,
     verdicts: options.Verdicts = None,

@@ -16,7 +16,7 @@ from afterword.memories import MemoryKind
 @spread
 def run(
     sources: Annotated[
-        list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="SOURCE...")
+        list[str], typer.Argument(help="Task folders, JSON Lines of tasks, or a benchmark.", metavar="SOURCE")
     ],
     *,
     family: options.FamilyName = None,

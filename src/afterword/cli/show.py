@@ -28,7 +28,7 @@ _LONGEST = 200
 
 _STEP_STYLES = {"thought": "dim italic", "action": "bold", "observation": "default", "mark": "dim"}
 
-TaskName = Annotated[str | None, typer.Argument(help="A task of it.", metavar="[TASK]")]
+TaskName = Annotated[str | None, typer.Argument(help="A task of it.", metavar="TASK")]
 
 
 def show(
