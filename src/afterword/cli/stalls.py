@@ -24,25 +24,37 @@ _LOOK_EVERY_S = 0.5
 @asynccontextmanager
 async def stalls_told(journal: Journal) -> AsyncIterator[None]:
     """Tells stalls of a journal while the context lasts."""
+    watch = _Watch(journal)
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_watch, journal)
+            group.start_soon(watch.go_on)
             yield
+            watch.look()  # what has ended since the last look is told too
             group.cancel_scope.cancel()
     except BaseExceptionGroup as errors:
         raise first_of_group(errors) from None
 
 
-async def _watch(journal: Journal) -> None:
-    lasted_s: float | None = None
-    while True:
-        await anyio.sleep(_LOOK_EVERY_S)
-        stall = journal.stall
+class _Watch:
+    """Looks at a journal every so often."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lasted_s: float | None = None
+
+    async def go_on(self) -> None:
+        while True:
+            await anyio.sleep(_LOOK_EVERY_S)
+            self.look()
+
+    def look(self) -> None:
+        """Tells a stall that has begun or ended since the last look."""
+        stall, lasted_s, where = self._journal.stall, self._lasted_s, self._journal.where
         if stall is not None and (lasted_s is None or stall.since_s < lasted_s):
-            _say(f"the journal {journal.where} {_told(stall)}")
+            _say(f"the journal {where} {_told(stall)}")
         elif stall is None and lasted_s is not None:
-            _say(f"the journal {journal.where} takes writes again, after {lasted_s:.0f} s; all goes on")
-        lasted_s = None if stall is None else stall.since_s
+            _say(f"the journal {where} takes writes again, after {lasted_s:.0f} s; all goes on")
+        self._lasted_s = None if stall is None else stall.since_s
 
 
 def _told(stall: Stall) -> str:
