@@ -118,11 +118,24 @@ async def test_a_verdict_that_hangs_on_luck_is_found_out(tmp_path: Path, judges:
     assert (found.found, found.differences) == (1, ())
 
 
-async def test_a_slow_program_is_tried_once_with_more_time(tmp_path: Path, judges: Judges) -> None:
-    script = Scripted(judges.python, None, verdicts=[said(False, "timeout"), said(True, wall_s=11.6)])
+async def test_a_program_that_is_slow_twice_is_tried_once_with_more_time(tmp_path: Path, judges: Judges) -> None:
+    slow = [said(False, "timeout"), said(False, "timeout"), said(True, wall_s=11.6)]
+    script = Scripted(judges.python, None, verdicts=slow)
     found = await scored(programs(tmp_path, "run", [item("toy_3_root", ROOT, True)]), script)
     assert found.differences[0].cause == "slow: passes in 12 s, more than the limit of 10 s"
-    assert script.limits == [10, 30]
+    assert script.limits == [10, 10, 30]
+
+
+async def test_a_program_that_was_slow_for_a_busy_machine_only_is_solved(tmp_path: Path, judges: Judges) -> None:
+    script = Scripted(judges.python, None, verdicts=[said(False, "timeout"), *[said(True)] * 4])
+    found = await scored(programs(tmp_path, "run", [item("toy_3_root", ROOT, True)]), script)
+    assert (found.found, found.differences, found.unstable) == (1, (), (Unstable("toy_3_root", 4, 5),))
+
+
+async def test_a_program_that_hangs_as_claimed_is_not_repeated(tmp_path: Path, judges: Judges) -> None:
+    script = Scripted(judges.python, None, verdicts=[said(False, "timeout")])
+    found = await scored(programs(tmp_path, "run", [item("toy_3_root", ROOT, False)]), script)
+    assert (found.found, found.differences, script.limits) == (0, (), [10])
 
 
 async def test_rust_without_a_toolchain_is_left_out_and_said(tmp_path: Path, judges: Judges) -> None:
