@@ -119,7 +119,7 @@ async def run_one(
 ) -> dict[str, object]:
     """The outcome of one task."""
     programming = task.programming
-    assert programming.held_out is not None
+    assert programming.held_out_checks is not None
     written: list[OwnTest] = []
     loop = Reflexion(
         ProgramActor(model),
@@ -130,7 +130,7 @@ async def run_one(
         strategy=Strategy.LAST_ATTEMPT_AND_REFLEXION,
         memory=SlidingWindow(options.memory),
         max_trials=options.max_trials,
-        held_out=FunctionTests(programming.held_out, judges, programming.held_out_limits or programming.limits),
+        held_out=FunctionTests(programming.held_out_checks, judges, programming.limits_of(held_out=True)),
     )
     return outcome_json(await loop.run(programming.task, seed=options.seed), written)
 

@@ -18,11 +18,10 @@ from afterword.core.effects import Effects
 from afterword.core.protocols import Evaluator, Model, Sandbox
 from afterword.core.records import Task
 from afterword.errors import InputError
-from afterword.evaluators.command import AskedVerdict
+from afterword.evaluators.command import AskedVerdict, CommandCheck, CommandTests
 from afterword.evaluators.function_tests import FunctionTests, JudgePool, Suite, refuse_unusable
 from afterword.evaluators.function_tests.telling import check_texts
-from afterword.families.programming.command_task import prepared_evaluators
-from afterword.families.programming.language_task import language_evaluators
+from afterword.evaluators.languages import LanguageJudge, LanguageSuite, LanguageTests, open_judge
 from afterword.families.programming.own_tests import (
     OwnTest,
     SetAside,
@@ -31,6 +30,7 @@ from afterword.families.programming.own_tests import (
     write_agreed_tests,
     write_tests,
 )
+from afterword.families.programming.task import HeldOut, JudgedByPerson, Visible
 from afterword.families.programming.task_folder import ProgrammingTask, read_suite
 from afterword.sandbox import STRONG, open_sandbox
 
@@ -101,20 +101,41 @@ async def open_judging(task: ProgrammingTask, bench: Bench, *, own_tests: bool) 
     if isolation not in STRONG:
         bench.warn(f"isolation is {isolation!r}, which does not keep a hostile program in")
     async with AsyncExitStack() as stack:
-        visible: Evaluator | None = None
-        held_out: Evaluator | None = None
-        if task.native is not None:
-            native = await stack.enter_async_context(language_evaluators(task, allow_weak=allow_weak))
-            visible, held_out = native.visible, native.held_out
-        if task.visible is not None and not own_tests:
-            visible = await _function_tests(task, task.visible, jail.judges)
-        if task.held_out is not None:
-            held_out = await _function_tests(task, task.held_out, jail.judges, held_out=True)
-        asked = AskedVerdict(bench.show, bench.read)
-        command, outside = await prepared_evaluators(task, jail.sandbox, asked)
+        workshop: LanguageJudge | None = None
+        languages = [judge.language for judge in (task.visible, task.held_out) if isinstance(judge, LanguageSuite)]
+        if languages:
+            opening = open_judge(languages[0], workers=1, allow_weak=allow_weak)
+            workshop = await stack.enter_async_context(opening)
+        evaluator = partial(_evaluator, task, bench, jail, workshop)
+        visible = None if own_tests else await evaluator(task.visible, held_out=False)
+        held_out = await evaluator(task.held_out, held_out=True)
         given = fresh_suites(task, bench.fresh)
         fresh = [await _function_tests(task, suite, jail.judges, held_out=True) for suite in given]
-        yield Judging(command or visible, outside or held_out, tuple(fresh), jail.judges, task)
+        yield Judging(visible, held_out, tuple(fresh), jail.judges, task)
+
+
+async def _evaluator(
+    task: ProgrammingTask,
+    bench: Bench,
+    jail: Jail,
+    workshop: LanguageJudge | None,
+    judge: Visible | HeldOut | None,
+    *,
+    held_out: bool,
+) -> Evaluator | None:
+    """The evaluator of one part of a task, found fit; None where there is none, or a model has to be opened for it."""
+    match judge:
+        case Suite():
+            return await _function_tests(task, judge, jail.judges, held_out=held_out)
+        case CommandCheck():
+            return await CommandTests(judge, jail.sandbox, task.limits_of(held_out=held_out)).prepared()
+        case JudgedByPerson():
+            return AskedVerdict(bench.show, bench.read)
+        case LanguageSuite() if workshop is not None:
+            await workshop.refuse_unusable(judge)
+            return LanguageTests(judge, workshop, task.limits_of(held_out=held_out))
+        case _:
+            return None
 
 
 @asynccontextmanager
@@ -134,13 +155,13 @@ def fresh_suites(task: ProgrammingTask, given: Sequence[FreshChecks]) -> list[Su
     Raises:
         InputError: they cannot judge this task, or some of them say nothing that was not seen before.
     """
-    if given and task.held_out is None:
+    if given and task.held_out_checks is None:
         raise InputError(
             f"fresh checks are given as a file for Python functions, and something else judges {task.task.id!r}; "
             "put them into its folder and start a new run"
         )
     entry_point = str(task.task.inputs["entry_point"])
-    suites = [suite for suite in (task.visible, task.held_out) if suite is not None]
+    suites = [suite for suite in (task.visible, task.held_out) if isinstance(suite, Suite)]
     seen = {text for suite in suites for text in _calls(suite, entry_point)}
     fresh: list[Suite] = []
     for checks in given:
@@ -164,4 +185,4 @@ async def _function_tests(
     """The evaluator of a suite, once its tests have run against an empty function: they must be able to fail."""
     stub = f"def {task.task.inputs['entry_point']}(*args, **kwargs):\n    return None\n"
     refuse_unusable(await judges.judge(stub, suite, task.limits), suite)
-    return FunctionTests(suite, judges, (task.held_out_limits if held_out else None) or task.limits)
+    return FunctionTests(suite, judges, task.limits_of(held_out=held_out))

@@ -29,7 +29,9 @@ DIFFERS = 1
 
 
 def verify(
-    benchmark: Annotated[str, typer.Argument(help="humaneval, humaneval+, mbpp, mbpp+, quixbugs or alfworld.")],
+    benchmark: Annotated[
+        str, typer.Argument(help="humaneval, humaneval+, mbpp, mbpp+, quixbugs or alfworld.", metavar="BENCHMARK")
+    ],
     data: Annotated[Path | None, typer.Option(help="The folder with the published files. [AFTERWORD_DATA]")] = None,
     jobs: options.Jobs = None,
     limit: Annotated[int | None, typer.Option(help="At most so many tasks.")] = None,
@@ -157,9 +159,8 @@ async def _judge(task: BenchmarkTask, judges: JudgePool) -> Judged:
     programming = task.programming
     canonical = await judges.judge(task.canonical, programming.checks, programming.limits)
     held_out = buggy = None
-    if programming.held_out is not None:
-        limits = programming.held_out_limits or programming.limits
-        held_out = await judges.judge(task.canonical, programming.held_out, limits)
+    if (checks := programming.held_out_checks) is not None:
+        held_out = await judges.judge(task.canonical, checks, programming.limits_of(held_out=True))
     if task.buggy is not None:
         buggy = await judges.judge(task.buggy, programming.checks, programming.limits)
     return Judged(canonical, held_out, buggy)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from afterword.errors import InputError
+from afterword.evaluators.function_tests import Suite
 from afterword.families.programming.benchmarks import (
     BENCHMARKS,
     BenchmarkTask,
@@ -44,7 +45,7 @@ def test_plus_tests_are_held_out_and_base_tests_visible(data_dir: Path, name: st
     (task,) = load_benchmark(name, data_dir, limit=1)
     programming = task.programming
     assert len(programming.checks.check_ids) >= 3
-    assert programming.held_out is not None
+    assert isinstance(programming.held_out, Suite)
     assert programming.held_out.check_ids
     assert "inputs = " not in programming.checks.text
     assert programming.held_out_limits is not None
@@ -182,13 +183,13 @@ def test_plus_test_that_forgot_to_assert_is_mended() -> None:
 
 def test_program_named_like_a_builtin_is_the_one_tested(data_dir: Path) -> None:
     (task,) = load_benchmark("mbpp+", data_dir, ids=["126"])
-    assert task.programming.held_out is not None
+    assert isinstance(task.programming.held_out, Suite)
     assert task.programming.held_out.text.startswith("from solution import sum\n")
 
 
 def test_inputs_that_cannot_leave_a_jail_are_left_out_and_the_others_stay(data_dir: Path) -> None:
     (task,) = load_benchmark("mbpp+", data_dir, ids=["255"])
-    assert task.programming.held_out is not None
+    assert isinstance(task.programming.held_out, Suite)
     text = task.programming.held_out.text
     assert "'Bird', 'Fish'], 77]" not in text
     inputs = next(line for line in text.split("\n") if line.startswith("inputs = "))

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from afterword.errors import InputError
+from afterword.evaluators.command import CommandCheck
+from afterword.evaluators.function_tests import Suite
 from afterword.families.programming import ProgrammingTask, load_task_folder
 from afterword.families.programming.file_reply import extract_file
+from afterword.families.programming.task import JudgedByPerson
 
 HEAD = 'id = "calc"\ninstructions = "Add two numbers."\n'
 CHECK = '[check]\ncommand = "make test"\nfile = "src/calc.rb"\nresult = "tap:out.tap"\n'
@@ -32,13 +35,13 @@ def loaded(tmp_path: Path, tables: str, *, head: str = HEAD, **files: str) -> Pr
 
 def test_a_command_judges_a_file(tmp_path: Path) -> None:
     task = loaded(tmp_path, CHECK + 'protect = ["Makefile"]\nids = ["a", "b"]\ntimeout_s = 9.5\n')
-    assert task.command is not None
-    assert (task.visible, task.held_out, task.held_out_command) == (None, None, None)
-    assert (task.command.command, task.command.candidate, str(task.command.result)) == (
+    assert isinstance(task.visible, CommandCheck)
+    assert task.held_out is None
+    assert (task.visible.command, task.visible.candidate, str(task.visible.result)) == (
         "make test", "src/calc.rb", "tap:out.tap"
     )  # fmt: skip
-    assert (task.command.protect, task.command.ids) == (("Makefile",), ("a", "b"))
-    assert dict(task.command.snapshot.files) == {"Makefile": b"test:\n", "src/calc.rb": b"# here\n"}
+    assert (task.visible.protect, task.visible.ids) == (("Makefile",), ("a", "b"))
+    assert dict(task.visible.snapshot.files) == {"Makefile": b"test:\n", "src/calc.rb": b"# here\n"}
     assert task.limits.wall_s == 9.5
     assert task.task.inputs == {"entry_point": "", "language": "ruby", "file": "src/calc.rb", "content": "# here\n"}
 
@@ -46,13 +49,13 @@ def test_a_command_judges_a_file(tmp_path: Path) -> None:
 def test_held_out_files_lie_over_the_project_for_the_held_out_check_only(tmp_path: Path) -> None:
     tables = CHECK + '[held_out_check]\ncommand = "make more"\n'
     task = loaded(tmp_path, tables, held_out__more___txt="secret", held_out__Makefile="more:\n")
-    assert task.command is not None
-    assert task.held_out_command is not None
-    assert "more.txt" not in task.command.snapshot.files
-    assert task.command.snapshot.files["Makefile"] == b"test:\n"
-    assert task.held_out_command.snapshot.files["more.txt"] == b"secret"
-    assert task.held_out_command.snapshot.files["Makefile"] == b"more:\n"
-    assert str(task.held_out_command.result) == "tap:out.tap"
+    assert isinstance(task.visible, CommandCheck)
+    assert isinstance(task.held_out, CommandCheck)
+    assert "more.txt" not in task.visible.snapshot.files
+    assert task.visible.snapshot.files["Makefile"] == b"test:\n"
+    assert task.held_out.snapshot.files["more.txt"] == b"secret"
+    assert task.held_out.snapshot.files["Makefile"] == b"more:\n"
+    assert str(task.held_out.result) == "tap:out.tap"
     assert "secret" not in str(task.task)
 
 
@@ -61,9 +64,8 @@ def test_function_tests_can_be_followed_by_a_command(tmp_path: Path) -> None:
     tables = '[held_out_check]\ncommand = "sh judge.sh"\nfile = "calc.py"\nresult = "exit_code"\n'
     tests = "from solution import add\nassert add(1, 2) == 3\n"
     task = loaded(tmp_path, tables, head=head, visible_tests___py=tests)
-    assert task.visible is not None
-    assert task.command is None
-    assert task.held_out_command is not None
+    assert isinstance(task.visible, Suite)
+    assert isinstance(task.held_out, CommandCheck)
     assert (task.limits.wall_s, task.held_out_limits and task.held_out_limits.wall_s) == (5.0, 60.0)
     assert "file" not in task.task.inputs
 
@@ -71,9 +73,9 @@ def test_function_tests_can_be_followed_by_a_command(tmp_path: Path) -> None:
 def test_examples_of_the_statement_are_the_visible_checks_and_a_person_judges(tmp_path: Path) -> None:
     statement = 'id = "x"\nentry_point = "f"\ninstructions = """\nDouble.\nInput: n = 2\nOutput: 4\n"""\n'
     task = loaded(tmp_path, 'held_out = "ask"\n', head=statement)
-    assert task.visible is not None
+    assert isinstance(task.visible, Suite)
     assert task.visible.check_ids == ("case:1",)
-    assert (task.held_out, task.held_out_command, task.held_out_asked) == (None, None, True)
+    assert task.held_out == JudgedByPerson()
 
 
 def test_the_signature_of_a_judge_s_class_is_taken(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_the_signature_of_a_judge_s_class_is_taken(tmp_path: Path) -> None:
         'signature = """\nclass Solution:\n    def double(self, n: int) -> int:\n"""\n'
     )
     task = loaded(tmp_path, "", head=head)
-    assert task.visible is not None
+    assert isinstance(task.visible, Suite)
     assert "Solution().double(2) == 4" in task.visible.text
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.evaluators.languages_judged import needs_rust
 
 from afterword.errors import InputError
-from afterword.evaluators.languages import LANGUAGES, LanguageJudge, open_judge
+from afterword.evaluators.languages import LANGUAGES, LanguageJudge, LanguageSuite, open_judge
 from afterword.families.programming.benchmarks import benchmark_named
 from afterword.families.programming.rust_benchmarks import (
     HUMANEVAL_RUST,
@@ -49,9 +49,9 @@ def test_every_task_loads_with_a_check_for_each_assertion(name: str, data_dir: P
     tasks = benchmark.load(data_dir)
     assert len(tasks) == len({task.task.id for task in tasks}) == benchmark.size
     for task in tasks:
-        assert task.native is not None
-        assert len(task.native.check_ids) == task.native.tests.text.count("assert_eq!(candidate(")
-        assert LANGUAGES["rust"].is_signature(str(task.task.inputs["signature"]), task.native.entry_point)
+        assert isinstance(task.visible, LanguageSuite)
+        assert len(task.visible.check_ids) == task.visible.tests.text.count("assert_eq!(candidate(")
+        assert LANGUAGES["rust"].is_signature(str(task.task.inputs["signature"]), task.visible.entry_point)
 
 
 def test_tasks_are_chosen_by_id_or_number(data_dir: Path) -> None:
@@ -91,8 +91,8 @@ async def test_logged_programs_get_their_verdicts_again(judge: LanguageJudge, da
 @pytest.mark.anyio
 async def test_every_stub_fits_its_tests(judge: LanguageJudge, data_dir: Path) -> None:
     for task in HUMANEVAL_RUST.load(data_dir, limit=3):
-        assert task.native is not None
-        await judge.refuse_unusable(task.native)
+        assert isinstance(task.visible, LanguageSuite)
+        await judge.refuse_unusable(task.visible)
 
 
 @needs_rust
@@ -133,9 +133,9 @@ async def _differences(
 
     async def compare(one: LoggedProgram) -> None:
         task = by_id[one.task_id]
-        assert task.native is not None
+        assert isinstance(task.visible, LanguageSuite)
         async with at_once:
-            verdict = await judge.judge(one.source, task.native, task.limits)
+            verdict = await judge.judge(one.source, task.visible, task.limits)
         if verdict.passed != one.claimed_solved:
             found.append(f"{one.task_id}: {verdict.reason}")
 

@@ -9,6 +9,7 @@ import pytest
 
 from afterword.core.records import Limits
 from afterword.errors import BadTests, InputError, NoTests
+from afterword.evaluators.function_tests import Suite
 from afterword.families.programming.task_folder import load_task_folder
 
 TOML = 'id = "sum"\ninstructions = "Add."\nentry_point = "f"\n'
@@ -40,7 +41,7 @@ def test_folder_with_both_files(tmp_path: Path) -> None:
     assert (task.task.id, task.task.instructions) == ("sum", "Add.")
     assert task.task.inputs == {"entry_point": "f", "language": "python"}
     assert task.checks.check_ids == ("test_a", "test_b")
-    assert task.held_out is not None
+    assert isinstance(task.held_out, Suite)
     assert task.held_out.check_ids == ("test_negative",)
     assert task.limits == Limits(wall_s=5.0)
     assert task.python is None
@@ -60,20 +61,20 @@ def test_cases_for_both(tmp_path: Path) -> None:
     hidden = '{"args": [5, 5], "expected": 10}\n'
     task = load_task_folder(folder(tmp_path, toml=TOML, cases=CASES, held_out_cases=hidden))
     assert task.checks.check_ids == ("case:1", "case:2")
-    assert task.held_out is not None
+    assert isinstance(task.held_out, Suite)
     assert task.held_out.check_ids == ("case:1",)
 
 
 def test_tests_and_cases_together(tmp_path: Path) -> None:
     task = load_task_folder(folder(tmp_path, toml=TOML, visible=TESTS, held_out_cases=CASES))
-    assert task.held_out is not None
+    assert isinstance(task.held_out, Suite)
     assert len(task.held_out.check_ids) == 2
 
 
 def test_split_holds_out_a_share_by_seed(tmp_path: Path) -> None:
     folder(tmp_path, toml=f"{TOML}split = 0.3\nseed = 1\n", visible=MORE)
     task = load_task_folder(tmp_path)
-    assert task.held_out is not None
+    assert isinstance(task.held_out, Suite)
     assert len(task.held_out.check_ids) == 1
     assert set(task.checks.check_ids) | set(task.held_out.check_ids) == {"test_a", "test_b", "test_c", "test_d"}
     assert load_task_folder(tmp_path).held_out == task.held_out
@@ -207,7 +208,7 @@ def test_no_checks_at_all(tmp_path: Path) -> None:
 def test_held_out_checks_alone(tmp_path: Path) -> None:
     task = load_task_folder(folder(tmp_path, toml=TOML, held_out=HELD_OUT))
     assert task.visible is None
-    assert task.held_out is not None
+    assert isinstance(task.held_out, Suite)
     assert task.held_out.check_ids == ("test_negative",)
 
 

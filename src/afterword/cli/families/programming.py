@@ -15,12 +15,15 @@ from afterword.core.effects import fingerprint
 from afterword.core.protocols import Evaluator, Model, Reflector
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError
+from afterword.evaluators.command import CommandCheck
+from afterword.evaluators.function_tests import Suite
+from afterword.evaluators.languages import LanguageSuite
 from afterword.evaluators.model_judge import ModelJudge, same_model_warning
 from afterword.families.programming.actor import ProgramActor, PromptBounds
 from afterword.families.programming.benchmarks import benchmark_tasks, data_folder, is_benchmark
-from afterword.families.programming.command_task import told_judges
 from afterword.families.programming.own_tests import ReviewingReflector, SetAside
 from afterword.families.programming.reflection import MAX_CODE_CHARS, MAX_REPORT_CHARS, program_reflector
+from afterword.families.programming.task import JudgedByModel, JudgedByPerson, told_judges
 from afterword.families.programming.task_folder import ProgrammingTask, load_task_folder
 from afterword.families.programming.task_rows import read_tasks
 from afterword.reflectors.verbal import MAX_INSTRUCTIONS_CHARS
@@ -81,7 +84,8 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
     _repairs(settings)  # refuses numbers that cannot be
     by = f" of {roles.test_writer.name}" if roles.test_writer.name != roles.actor.name else ""
     visible, held_out = told_judges(task)
-    if task.rubric is not None:
+    by_model = isinstance(task.visible, JudgedByModel)
+    if by_model:
         visible = f"judged by {roles.judge.name}"
     elif settings.judge_options:
         raise InputError(
@@ -107,23 +111,25 @@ def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:
         _fingerprint(task, own),
         loop,
         language=str(task.task.inputs.get("language", "python")),
-        asks=task.held_out_asked,
+        asks=isinstance(task.held_out, JudgedByPerson),
         own_tests=own,
-        judge_calls=0 if task.rubric is None else 2 * settings.number("judge_votes", 1),
+        judge_calls=2 * settings.number("judge_votes", 1) if by_model else 0,
     )
 
 
 def _fingerprint(task: ProgrammingTask, own: bool) -> str:
     """Of all that the actor sees and all that judges."""
-    judges = (task.visible, task.held_out, task.command, task.held_out_command, task.native, task.held_out_native)
+    # A place for each kind of judge, so that the fingerprint of a task in an older journal stays what it was.
+    kinds = (Suite, CommandCheck, LanguageSuite)
+    judges = ((judge, kind) for kind in kinds for judge in (task.visible, task.held_out))
     return fingerprint(
         task.task,
-        [None if judge is None else judge.digest for judge in judges],
+        [judge.digest if isinstance(judge, kind) else None for judge, kind in judges],
         [None if limits is None else asdict(limits) for limits in (task.limits, task.held_out_limits)],
         str(task.python or ""),
-        task.held_out_asked,
+        isinstance(task.held_out, JudgedByPerson),
         own,
-        task.rubric,
+        task.visible.rubric if isinstance(task.visible, JudgedByModel) else None,
     )
 
 
@@ -131,16 +137,16 @@ def _has_own_tests(task: ProgrammingTask, settings: Settings) -> bool:
     """Whether a model writes the visible tests; refuses options that would then do nothing."""
     wanted = settings.flag("own_tests")
     stated = [name for name in REPAIRS if settings.options.get(name)]
-    if stated and not wanted and (task.visible or task.native or task.command or task.rubric):
+    if stated and not wanted and task.visible is not None:
         raise InputError(
             f"{stated[0]} is about tests that a model writes, and the task has its own; "
             "set own_tests too (--own-tests, or own_tests = true)"
         )
-    if wanted and task.command is not None:
+    if wanted and isinstance(task.visible, CommandCheck):
         raise InputError("a command judges this task; a model writes tests for functions only: leave out --own-tests")
-    if wanted and task.rubric is not None:
+    if wanted and isinstance(task.visible, JudgedByModel):
         raise InputError("a model judges this task by judge.md; leave out --own-tests")
-    own = wanted or not (task.visible or task.native or task.command or task.rubric)
+    own = wanted or task.visible is None
     if not own and (settings.models.test_writer_model or settings.models.test_writer_temperature):
         raise InputError("the task has visible checks, so no model writes any; add --own-tests to have it so")
     language = task.task.inputs.get("language")
@@ -174,8 +180,8 @@ async def _evaluator(judging: Judging, bench: Bench, repairs: Repairs) -> Evalua
     """What the loop is judged by: the task's own checks, or tests that a model writes."""
     if judging.visible is not None:
         return judging.visible
-    if judging.task.rubric is not None:
-        return await _judge(judging.task.rubric, bench)
+    if isinstance(judging.task.visible, JudgedByModel):
+        return await _judge(judging.task.visible.rubric, bench)
     return judging.own_tests(
         await bench.model("test_writer"), bench.temperature("test_writer"), bench.tests_written, repairs
     )

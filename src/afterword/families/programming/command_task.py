@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
-from afterword.core.protocols import Evaluator, Sandbox
 from afterword.core.records import Limits
 from afterword.errors import InputError
-from afterword.evaluators.command import AskedVerdict, CommandCheck, CommandTests, ResultFormat, Snapshot, read_snapshot
+from afterword.evaluators.command import CommandCheck, ResultFormat, Snapshot, read_snapshot
 from afterword.evaluators.command.check import plain_path
 from afterword.evaluators.command.evaluator import limits_of
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from afterword.families.programming.task import ProgrammingTask
     from afterword.families.programming.task_schema import CommandTable, TaskFile
 
 TABLES = ("check", "held_out_check")
@@ -196,39 +194,3 @@ def command_inputs(checks: CommandChecks, language: str) -> dict[str, object]:
     inputs: dict[str, object] = {"file": judged.candidate, "language": by_name or language}
     content = judged.snapshot.files.get(judged.candidate, b"").decode("utf-8", "backslashreplace")
     return {**inputs, "content": content} if content.strip() else inputs
-
-
-async def prepared_evaluators(
-    task: ProgrammingTask, sandbox: Sandbox, asked: AskedVerdict
-) -> tuple[CommandTests | None, Evaluator | None]:
-    """The visible and the held-out evaluator of a task, where a command judges or a person is asked.
-
-    Raises:
-        InputError: a command cannot work, or passes without a program.
-    """
-    visible = held_out = None
-    if task.command is not None:
-        visible = await CommandTests(task.command, sandbox, task.limits).prepared()
-    if task.held_out_command is not None:
-        limits = task.held_out_limits or task.limits
-        held_out = await CommandTests(task.held_out_command, sandbox, limits).prepared()
-    return visible, asked if task.held_out_asked else held_out
-
-
-def told_judges(task: ProgrammingTask) -> tuple[str, str]:
-    """Who judges, in a few words: the visible part and the held-out part."""
-    visible = held_out = ""
-    if task.command is not None:
-        visible = f"judged by {task.command.command.strip().splitlines()[0]!r}"
-    elif task.rubric is not None:
-        visible = "judged by a model"
-    elif (suite := task.visible or task.native) is not None:
-        count = len(suite.check_ids)
-        visible = f"{count} visible check{'' if count == 1 else 's'}"
-    if task.held_out_command is not None:
-        held_out = "a held-out command"
-    elif (accepting := task.held_out or task.held_out_native) is not None:
-        held_out = f"{len(accepting.check_ids)} held out"
-    elif task.held_out_asked:
-        held_out = "you are asked for the verdict in the end"
-    return visible, held_out or "none held out"

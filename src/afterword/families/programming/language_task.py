@@ -1,20 +1,17 @@
-"""Task folders whose program and tests are in another language than Python, and their evaluators.
+"""Task folders whose program and tests are in another language than Python.
 
 Apart from the Python task folders, whose checks are read without running anything of another toolchain.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterword.core.records import Limits, Task
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import split
-from afterword.evaluators.languages import LANGUAGES, Language, LanguageSuite, LanguageTests, open_judge
+from afterword.evaluators.languages import LANGUAGES, Language, LanguageSuite
 from afterword.families.programming.task import ProgrammingTask, task_inputs
 from afterword.files import read_bounded
 
@@ -22,15 +19,6 @@ if TYPE_CHECKING:
     from afterword.families.programming.task_schema import TaskFile
 
 MAX_FILE_MB = 16
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageEvaluators:
-    """What judges a task, ready."""
-
-    visible: LanguageTests
-    held_out: LanguageTests | None
-    isolation: str
 
 
 def load_language_task(path: Path, stated: TaskFile) -> ProgrammingTask:
@@ -61,31 +49,10 @@ def load_language_task(path: Path, stated: TaskFile) -> ProgrammingTask:
     inputs = {**task_inputs(stated.entry_point, stated.signature), "language": language.name}
     return ProgrammingTask(
         Task(stated.id, stated.instructions, inputs),
-        None,
-        limits=Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb),
-        native=visible,
-        held_out_native=held_out,
+        visible,
+        held_out,
+        Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb),
     )
-
-
-@asynccontextmanager
-async def language_evaluators(task: ProgrammingTask, *, allow_weak: bool = False) -> AsyncIterator[LanguageEvaluators]:
-    """The evaluators of a task in another language, over a jail that has its toolchain.
-
-    Raises:
-        InputError: the toolchain is not there, the tests do not compile, or only a weak level works.
-    """
-    if task.native is None:
-        raise InputError(f"the task {task.task.id!r} has no checks in a language of its own")
-    async with open_judge(task.native.language, workers=1, allow_weak=allow_weak) as judge:
-        for suite in filter(None, (task.native, task.held_out_native)):
-            await judge.refuse_unusable(suite)
-        held_out = task.held_out_native
-        yield LanguageEvaluators(
-            LanguageTests(task.native, judge, task.limits),
-            None if held_out is None else LanguageTests(held_out, judge, task.held_out_limits or task.limits),
-            judge.isolation,
-        )
 
 
 def _read(file: Path, language: Language, stated: TaskFile) -> LanguageSuite:

@@ -93,4 +93,4 @@ def _task(row: Mapping[str, object]) -> ProgrammingTask:
         text_of(row, "test"), language=LANGUAGES["rust"], entry_point=entry_point, signature=prompt
     )
     inputs = {**task_inputs(entry_point, prompt), "language": "rust"}
-    return ProgrammingTask(Task(text_of(row, "task_id"), _INSTRUCTIONS, inputs), None, limits=_LIMITS, native=suite)
+    return ProgrammingTask(Task(text_of(row, "task_id"), _INSTRUCTIONS, inputs), suite, limits=_LIMITS)

@@ -22,7 +22,7 @@ from afterword.families.programming.case_file import read_cases
 from afterword.families.programming.command_task import command_inputs, read_commands, refuse_two_judges
 from afterword.families.programming.examples_in_statement import examples_suite
 from afterword.families.programming.language_task import load_language_task
-from afterword.families.programming.task import ProgrammingTask, task_inputs
+from afterword.families.programming.task import JudgedByModel, JudgedByPerson, ProgrammingTask, task_inputs
 from afterword.families.programming.task_file import line_of, read_task_file, read_text
 
 if TYPE_CHECKING:
@@ -54,16 +54,16 @@ def load_task_folder(path: Path) -> ProgrammingTask:
     judged = visible_file is not None or commands.visible is not None or rubric is not None
     if not judged:
         _refuse_unread(path)
-    visible = None if visible_file is None else _read_suite(visible_file, stated)
+    suite = None if visible_file is None else _read_suite(visible_file, stated)
     if not judged:
-        visible = examples_suite(stated.instructions, stated.entry_point, stated.signature, file)
+        suite = examples_suite(stated.instructions, stated.entry_point, stated.signature, file)
     held_out = None if held_out_file is None else _read_suite(held_out_file, stated)
     if stated.split is not None:
         _refuse_split(path, visible_file, held_out_file)
     if visible_file is not None and held_out_file is not None:
         _refuse_same(visible_file, held_out_file)
-    if visible is not None and stated.split is not None:
-        visible, held_out = split(visible, stated.split, stated.seed)
+    if suite is not None and stated.split is not None:
+        suite, held_out = split(suite, stated.split, stated.seed)
     inputs = {
         **task_inputs(stated.entry_point, stated.signature),
         **command_inputs(commands, stated.language),
@@ -71,19 +71,15 @@ def load_task_folder(path: Path) -> ProgrammingTask:
     limits = Limits(wall_s=float(stated.timeout_s), memory_mb=stated.memory_mb)
     return ProgrammingTask(
         Task(stated.id, stated.instructions, inputs),
-        visible,
-        held_out,
+        suite or commands.visible or rubric,
+        held_out or commands.held_out or (JudgedByPerson() if stated.held_out == "ask" else None),
         commands.limits or limits,
         commands.held_out_limits or (limits if commands.visible is not None else None),
-        python=stated.python,
-        command=commands.visible,
-        held_out_command=commands.held_out,
-        held_out_asked=stated.held_out == "ask",
-        rubric=rubric,
+        stated.python,
     )
 
 
-def _read_rubric(path: Path, stated: TaskFile) -> str | None:
+def _read_rubric(path: Path, stated: TaskFile) -> JudgedByModel | None:
     """The rubric that a model judges by, if the folder has one; it is the only visible judge then."""
     file = path / RUBRIC
     if not file.exists():
@@ -95,7 +91,7 @@ def _read_rubric(path: Path, stated: TaskFile) -> str | None:
         other = f"checks in {stated.language}"
     if other is not None:
         raise InputError(f"a model judges by this rubric, and there are {other} besides; keep one of them", file=file)
-    return read_rubric_text(file)
+    return JudgedByModel(read_rubric_text(file))
 
 
 def _refuse_split(path: Path, visible: Path | None, held_out: Path | None) -> None:

@@ -17,7 +17,9 @@ import anyio
 from afterword.core.protocols import Sandbox
 from afterword.core.records import Feedback, Limits
 from afterword.errors import InputError
-from afterword.evaluators.function_tests import JudgePool, refuse_unusable
+from afterword.evaluators.command import CommandCheck
+from afterword.evaluators.function_tests import JudgePool, Suite, refuse_unusable
+from afterword.evaluators.languages import LanguageSuite
 from afterword.families.programming.checkup.expected import known_answers
 from afterword.families.programming.checkup.records import Examination, MutantVerdict, Part, PartVerdicts, Repeated
 from afterword.families.programming.checkup.trivial import Trivial, memorising, shape_of, trivial_programs
@@ -80,17 +82,20 @@ async def examine(
 
 
 def _parts(task: ProgrammingTask) -> list[Part]:
-    limits = (task.limits, task.held_out_limits or task.limits)
-    named = zip(("visible", "held_out"), (task.visible, task.held_out), limits, strict=True)
-    parts = [Part(name, suite, limit) for name, suite, limit in named if suite is not None]
-    if task.native is not None:
-        language = task.native.language.title
+    if isinstance(task.visible, LanguageSuite):
+        language = task.visible.language.title
         raise InputError(f"`check` examines the tests of Python tasks, and {task.task.id!r} is in {language}")
-    if task.command is not None:
+    if isinstance(task.visible, CommandCheck):
         raise InputError(
             f"`check` examines the tests of Python tasks, and a command judges {task.task.id!r}; "
             "it is tried out at the start of each run"
         )
+    named = (("visible", task.visible), ("held_out", task.held_out))
+    parts = [
+        Part(name, suite, task.limits_of(held_out=name == "held_out"))
+        for name, suite in named
+        if isinstance(suite, Suite)
+    ]
     if not parts:
         raise InputError(f"the task {task.task.id!r} has no checks that could be examined; add some")
     return parts

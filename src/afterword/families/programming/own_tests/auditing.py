@@ -164,9 +164,8 @@ async def _is_right(solution: str, task: BenchmarkTask, judges: JudgePool) -> bo
     """The verdict of all published tests."""
     programming = task.programming
     verdict = await judges.judge(solution, programming.checks, programming.limits)
-    if verdict.passed and programming.held_out is not None:
-        limits = programming.held_out_limits or programming.limits
-        verdict = await judges.judge(solution, programming.held_out, limits)
+    if verdict.passed and (held_out := programming.held_out_checks) is not None:
+        verdict = await judges.judge(solution, held_out, programming.limits_of(held_out=True))
     return verdict.passed
 
 
