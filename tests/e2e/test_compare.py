@@ -54,7 +54,7 @@ def test_no_figure_is_cut_at_any_width(
     lines = afterword("compare", kept, *options).out.splitlines()
     assert max(map(len, lines)) <= int(columns)
     text = " ".join(" ".join(lines).split())
-    for said in ("50 %", "30 to 70", "0.6 to 27", "p <", "tokens", "faults"):
+    for said in ("50 %", "30 to 70", "0.9 to 25", "p =", "tokens", "faults"):
         assert said in text
 
 

@@ -37,7 +37,7 @@ def continue_run(
     require_acceptance: options.RequireAcceptance = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Add a trial to a rejected task, or give it fresh held-out checks.
+    """Add a trial to a rejected task, or give it fresh checks.
 
     --reveal-held-out shows the agent its held-out failure.
 
