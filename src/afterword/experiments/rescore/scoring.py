@@ -1,4 +1,4 @@
-"""All published runs of a folder, scored one after the other with the judges that they need."""
+"""All published runs of a folder, scored with the judges that they need and told one after the other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from afterword.errors import InputError
 from afterword.evaluators.function_tests import JudgePool
 from afterword.evaluators.languages import LANGUAGES, open_judge
+from afterword.experiments.in_order import in_order
 from afterword.experiments.rescore.answers import score_games, score_own_tests, score_questions
 from afterword.experiments.rescore.logs import Log, text
 from afterword.experiments.rescore.programs import Judges, score_programs
@@ -17,6 +18,8 @@ from afterword.sandbox import open_sandbox
 
 Progress = Callable[[Log, int, int], None]
 """Gets the run at work and how many of its items are judged."""
+_AT_ONCE = 3
+"""A run may wait a minute for one program that never ends; meanwhile the judges serve the next runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,23 @@ async def rescore(
         InputError: a log cannot be read.
         Fault: the sandbox broke.
     """
-    scores = []
+    scores: list[RunScore] = []
+    able = []
     for log in logs:
         if log.kind == "programs" and _language(log) == "rust" and bench.no_rust:
             left_out(log, bench.no_rust)
-            continue
-        score = await _score(log, bench, shared_namespace, progress)
+        else:
+            able.append(log)
+
+    def progress_of(log: Log, done: int, of: int) -> None:
+        if log is able[len(scores)]:
+            progress(log, done, of)
+
+    def told(_: Log, score: RunScore) -> None:
         scores.append(score)
         tell(score)
+
+    await in_order(able, _AT_ONCE, lambda log: _score(log, bench, shared_namespace, progress_of), told)
     return scores
 
 
