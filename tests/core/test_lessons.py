@@ -68,6 +68,18 @@ def test_what_turns_a_lesson_round_counts(one: str, other: str) -> None:
     assert RepeatedReflection(0.8).check(Progress(tuple(trials), Usage(), 0.0)) is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I will annotate f as (a -> b) and test_one first.", "I will annotate f as (a, b) and test_one first."),
+        ("I will shift by x << y before the sum.", "I will shift by x, y before the sum."),
+        ("I will keep t as the total of it all.", "I will keep u as the total of it all."),
+    ],
+)
+def test_arrows_and_letters_turn_nothing_round(one: str, other: str) -> None:
+    assert same_lesson(normalise(one), normalise(other), 0.9)
+
+
 @given(st.text(max_size=200))
 def test_any_text_is_normalised_once_for_all(text: str) -> None:
     plain = normalise(text)

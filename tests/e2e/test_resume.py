@@ -7,6 +7,7 @@ import io
 import json
 import os
 import signal
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,24 @@ def test_fresh_checks_accept_what_was_continued(tmp_path: Path, afterword: Comma
     assert json.loads(afterword("export", run).out.splitlines()[-1])["held_out_burned"] is False
     assert "it counts as rejected" in " ".join(afterword("compare", run).out.split())
     assert "are not burned" in afterword("continue", run, "double", "--held-out", __file__).complaint
+
+
+def test_fresh_checks_are_kept_whole_or_not_at_all(tmp_path: Path, afterword: Command) -> None:
+    run = continued(tmp_path, afterword, RIGHT)
+    (tmp_path / "fresh.py").write_text(FRESH)
+    place = Path(os.environ["AFTERWORD_HOME"]) / "journal.sqlite"
+    with sqlite3.connect(place) as connection:  # the last of what is written finds no room
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON notes WHEN NEW.kind = 'forgotten' "
+            "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+    connection.close()
+    assert "no room" in afterword("continue", run, "double", "--held-out", tmp_path / "fresh.py").complaint
+    with sqlite3.connect(place) as connection:
+        connection.execute("DROP TRIGGER full")
+    connection.close()
+    judged = afterword("continue", run, "double", "--held-out", tmp_path / "fresh.py", "--json")
+    assert status_of(judged) == "accepted"
 
 
 def test_what_fresh_checks_reject_can_be_continued_again(tmp_path: Path, afterword: Command) -> None:

@@ -80,6 +80,26 @@ RIGHT = {
         "class f:\n    def __init__(self, i): self.items = [i]\n    def first(self): return self.items[0]",
         "xs = [f(i) for i in range(40)]\n    for x in xs:\n        x.items[0] += 1\n        assert x.first() == x.items[0]\n    assert [x.first() for x in xs] == list(range(1, 41))",
     ),
+    "one_that_grows_large": (
+        "class f:\n    def __init__(self): self.items = []\n    def size(self): return len(self.items)\n    def add(self, x): self.items.append(x)",
+        "q = f()\n    items = q.items\n    for i in range(300):\n        items.append(i)\n    assert q.size() == 300\n    for i in range(400):\n        q.add(i)\n    assert len(items) == 700",
+    ),
+    "beside_something_that_cannot_cross": (
+        "class f:\n    def __init__(self): self.a, self.b = [], []\n    def size(self): return len(self.a)",
+        "import threading\n    x = f()\n    a, b = x.a, x.b\n    a.append(1)\n    b.append(threading.Lock())\n    assert x.size() == 1",
+    ),
+    "row_that_the_program_knows_by_itself": (
+        "class f:\n    def __init__(self):\n        self.row = []\n        self.rows = [self.row]\n    def first(self): return list(self.row)\n    def one(self): return any(row is self.row for row in self.rows)",
+        "g = f()\n    rows = g.rows\n    rows[0].append(7)\n    assert g.first() == [7] and g.one()\n    rows.insert(0, [1])\n    assert g.first() == [7] and g.one()\n    assert g.rows == [[1], [7]]",
+    ),
+    "value_of_a_dict_that_the_program_knows_by_itself": (
+        "class f:\n    def __init__(self):\n        self.last = []\n        self.by = {'a': self.last}\n    def tail(self): return list(self.last)",
+        "g = f()\n    g.by['a'].append(1)\n    g.by['b'] = [2]\n    assert g.tail() == [1] and g.by == {'a': [1], 'b': [2]}",
+    ),
+    "two_methods_of_one_name": (
+        "class f:\n    def __init__(self): self.handlers = []\n    def on(self, h): self.handlers.append(h)\n    def fire(self, x): return [h(x) for h in self.handlers]",
+        "def plain(method):\n        def wrapper(self, x): return method(self, x)\n        return wrapper\n    class Listener:\n        @plain\n        def twice(self, x): return 2 * x\n        @plain\n        def minus(self, x): return -x\n    it, bus = Listener(), f()\n    bus.on(it.twice)\n    bus.on(it.minus)\n    assert bus.fire(3) == [6, -3]",
+    ),
     "something_that_cannot_cross": (
         "class f:\n    def __init__(self): self.items = []\n    def n(self): return 5",
         "import threading\n    x = f()\n    x.items.append(threading.Lock())\n    assert x.n() == 5",
@@ -123,3 +143,19 @@ async def test_what_the_program_was_not_given_stays_as_it_is(judges: JudgePool) 
     )
     feedback = await judges.judge_text(source, tests, "f", Limits(wall_s=3))
     assert feedback.reason in ("failed", "tampered"), feedback
+
+
+async def test_a_log_without_bound_is_seen_to_grow(judges: JudgePool) -> None:
+    source = "class f:\n    def __init__(self): self.items = []\n    def add(self, x): self.items.append(x)"
+    test = (
+        "log = f()\n    items = log.items\n    for i in range(400):\n        log.add(i)\n    assert len(items) <= 300"
+    )
+    feedback = await judges.judge_text(source, f"from solution import f\ndef test_f():\n    {test}", "f", Limits())
+    assert feedback.reason == "failed", feedback
+
+
+async def test_what_the_tests_put_in_stays_as_it_is(judges: JudgePool) -> None:
+    source = "class f:\n    def __init__(self): self.items = []\n    def spoil(self):\n        for item in self.items: item.clear()"
+    test = "expected, x = [1], f()\n    x.items.append(expected)\n    x.spoil()\n    assert expected == [1] and x.items == [[]]"
+    feedback = await judges.judge_text(source, f"from solution import f\ndef test_f():\n    {test}", "f", Limits())
+    assert feedback.passed, feedback.message

@@ -74,6 +74,10 @@ NO_CLAIMS = [
     "My program passed all tests except test_five, which wants `0`.",
     "All tests pass except `test_five`.",
     "All checks passed but one: `test_empty`.",
+    "The function is correct for positive inputs; I will handle negatives.",
+    "My function works correctly on lists of even length, and I will fix odd ones.",
+    "The problem is solved by iterating backwards, so I will do it.",
+    "The game is won when the key is used, so I will use it.",
 ]
 
 

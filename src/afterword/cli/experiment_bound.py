@@ -18,10 +18,11 @@ from afterword.cli.roles import SELF_JUDGE, Role, Roles, roles_of
 from afterword.cli.session import Start
 from afterword.cli.text import counted, money, plain
 from afterword.core.budget import token_bound
-from afterword.core.records import Strategy, Usage
+from afterword.core.records import Usage
 from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+from afterword.families.programming.own_tests.writing import TestWriting
 from afterword.models.opening import price_bound, split_name
 
 LESSON_CHARS = 1_200
@@ -29,7 +30,6 @@ REFLECTOR_TOKENS = 400
 JUDGE_CHARS = 14_000
 JUDGE_TOKENS = 1_024
 WRITER_CHARS = 4_000
-WRITER_TOKENS = 512
 MEMORY_CHARS = 2_000
 MEMORY_TOKENS = 300
 
@@ -119,10 +119,11 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     if sizes.looks:
         bounds.append(asked("judge", trials * attempts * sizes.looks, seen, JUDGE_TOKENS))
     if item.own_tests:
-        bounds.append(asked("test_writer", _writings(case, between), WRITER_CHARS, WRITER_TOKENS))
+        bounds.append(asked("test_writer", _writings(case, between), WRITER_CHARS, TestWriting().max_tokens))
     first = CallBound(sizes.steps, actor.one)
     alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
-    return ArmBound(case.arm, tuple(bounds), first, alike, kind.strategy is Strategy.RETRY and not kind.attempts)
+    # A vote is several attempts within one trial: as many as the allowance of that arm carries, and no other arm's.
+    return ArmBound(case.arm, tuple(bounds), first, alike, kind.untold and not kind.attempts)
 
 
 def _kind(case: Case) -> Arm:

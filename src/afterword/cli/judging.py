@@ -155,7 +155,9 @@ def fresh_suites(task: ProgrammingTask, given: Sequence[FreshChecks]) -> list[Su
     Raises:
         InputError: they cannot judge this task, or some of them say nothing that was not seen before.
     """
-    if given and task.held_out_checks is None:
+    if not given:
+        return []
+    if task.held_out_checks is None:
         raise InputError(
             f"fresh checks are given as a file for Python functions, and something else judges {task.task.id!r}; "
             "put them into its folder and start a new run"

@@ -156,12 +156,7 @@ class JournalGroup:
     fsync: options.Fsync = False
     record: options.Record = None
 
-    def refuse_contradiction(self) -> None:
-        """Refuses to keep a run nowhere and somewhere.
-
-        Raises:
-            InputError: both were stated.
-        """
+    def __post_init__(self) -> None:
         if self.no_journal and (self.journal is not None or self.fsync):
             raise InputError("--no-journal keeps the run nowhere; leave it out, or leave out --journal and --fsync")
 
@@ -169,7 +164,6 @@ class JournalGroup:
         """A new run of a plan, begun when it is entered."""
         from afterword.cli.starting import JournalChoice, new_run, secrets_of, unkept_run
 
-        self.refuse_contradiction()
         if self.no_journal:
             return unkept_run(plan, self.record)
         models = plan.settings.models

@@ -79,7 +79,6 @@ def pilot(
         raise InputError("a pilot needs a budget: add --max-cost-usd X or --max-tokens N")
     if most_tasks < 1:
         raise InputError(f"--limit takes a number from 1, found {most_tasks}")
-    keeping.refuse_contradiction()
     chosen = family_of(sources, family)
     settings = Settings(
         models=models.choice(chosen.name, str(SAMPLING_TEMPERATURE)),

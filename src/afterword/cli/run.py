@@ -65,7 +65,6 @@ def run(
 
     if out is not None:
         refuse_unwritable(out)
-    keeping.refuse_contradiction()
     chosen = family_of(sources, family)
     settings = Settings(
         models=models.choice(chosen.name),

@@ -29,7 +29,7 @@ from afterword.core.effects import SHARED, fingerprint
 from afterword.core.faults import first_of_group
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import EffectKey
-from afterword.core.records import Outcome, StopReason, Strategy, Usage
+from afterword.core.records import Outcome, StopReason, Usage
 from afterword.core.reflexion import Reflexion
 from afterword.errors import InputError, JournalFault, RecordingMismatch, ReplayMismatch
 from afterword.experiments.limits import RunBudget, is_lasting
@@ -241,7 +241,7 @@ class _Session:
         self._record = PairedRecord(
             start.kept,
             shares=start.plan.is_experiment,
-            untold=[arm.name for arm in start.plan.arms if arm.kind.strategy is Strategy.RETRY],
+            untold=[arm.name for arm in start.plan.arms if arm.kind.untold],
             answered=self._answered,
         )
 

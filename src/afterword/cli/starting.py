@@ -237,9 +237,7 @@ async def continued_run(
             notes = what_is_new(task, best if reveal and not before.burned else None, fresh)
 
             async def reopen() -> None:
-                for note in notes:
-                    await run.note(note.kind, note.task, note.text)
-                await run.forget(task, arm=arm, seed=seed, trial=best + 1, why="it is continued")
+                await run.forget(task, arm=arm, seed=seed, trial=best + 1, why="it is continued", notes=notes)
 
             yield replace(
                 start,

@@ -26,25 +26,11 @@ _COMPARISONS = {
     ">": " above ",
 }
 _COMPARISON = re.compile("|".join(_COMPARISONS))
+_NO_COMPARISON = re.compile(r"[-=]>|<-|<<|>>")
 _TURNING = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "none",
-        "nor",
-        "neither",
-        "without",
-        "cannot",
-        "t",
-        "unequal",
-        "below",
-        "above",
-        "atmost",
-        "atleast",
-    ]
+    "not no never none nor neither without cannot unequal below above atmost atleast".split()  # noqa: SIM905
 )
-"""Words of which one alone turns a lesson into another; "don't" leaves a `t`."""
+"""Words of which one alone turns a lesson into another."""
 _TEST_NAME = re.compile(r"(?<!\w)(?:\w+::)*test_\w+(?:\[[^\]\n]*\])?", re.IGNORECASE)
 
 
@@ -67,6 +53,7 @@ def _normalised(text: str, ids: frozenset[str]) -> str:
         text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", " id ", text, flags=re.IGNORECASE)
     text = _TEST_NAME.sub(" id ", text).casefold()
     text = _NUMBER.sub("0", _HEXADECIMAL.sub("0", text))
+    text = _NO_COMPARISON.sub(" ", re.sub(r"n['\u2019]t\b", " not ", text))
     text = _COMPARISON.sub(lambda found: _COMPARISONS[found[0]], text)
     return " ".join(re.findall(r"[^\W_]+", text))
 

@@ -18,12 +18,13 @@ from afterword.core.records import Feedback
 from afterword.errors import InputError
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+_WHOLE_ARTICLES = re.compile(r"(?<!\S)(?:a|an|the)(?!\S)")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _CLOSED = frozenset({"yes", "no", "noanswer"})
 """Answers that are right or wrong as a whole."""
 _SYMBOLS = frozenset("$%+#&*/=<>@^~|\\_")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-_NUMBER_AHEAD = re.compile(r"[^\w]*\d")
+_NUMBER_AHEAD = re.compile(r"[^\w]{0,4}\d")
 """A number, with what may stand before it: spaces, a currency, a decimal point."""
 _EXPONENT = re.compile(r"\de\Z")
 _MAX_SHOWN = 200
@@ -72,7 +73,7 @@ def strict_normalise(text: str) -> str:
     lowered = _THOUSANDS.sub(lambda number: number.group().replace(",", ""), text.lower())
     kept = "".join(char for place, char in enumerate(lowered) if _matters(lowered, place))
     plain = " ".join(kept.split())
-    return " ".join(_ARTICLES.sub(" ", plain).split()) or plain or " ".join(lowered.split())
+    return " ".join(_WHOLE_ARTICLES.sub(" ", plain).split()) or plain or " ".join(lowered.split())
 
 
 def _matters(text: str, place: int) -> bool:

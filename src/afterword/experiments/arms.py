@@ -63,9 +63,14 @@ class Arm:
         return self.actor is not _same_actor
 
     @property
+    def untold(self) -> bool:
+        """Whether its actor is told nothing of earlier trials, so that their number does not change the question."""
+        return self.strategy is Strategy.RETRY
+
+    @property
     def samples(self) -> bool:
         """Whether it lives by differing attempts at the same prompt, so that a temperature of 0 makes no sense."""
-        return self.strategy is Strategy.RETRY and (not self.one_trial or self.actor is not _same_actor)
+        return self.untold and (not self.one_trial or self.actor is not _same_actor)
 
 
 def single() -> Arm:

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import anyio
 
+from afterword.core.faults import first_of_group
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -14,7 +16,11 @@ R = TypeVar("R")
 async def in_order(
     items: Sequence[T], jobs: int, work: Callable[[T], Awaitable[R]], tell: Callable[[T, R], None]
 ) -> None:
-    """Calls `work` on `jobs` items at a time and `tell` with each result, in the order of the items."""
+    """Calls `work` on `jobs` items at a time and `tell` with each result, in the order of the items.
+
+    Raises:
+        Exception: what `work` or `tell` raised.
+    """
     waiting = iter(enumerate(items))
     results: dict[int, R] = {}
     told = 0
@@ -28,6 +34,9 @@ async def in_order(
                 told += 1
                 tell(items[done], result)
 
-    async with anyio.create_task_group() as group:
-        for _ in range(jobs):
-            group.start_soon(worker)
+    try:
+        async with anyio.create_task_group() as group:
+            for _ in range(jobs):
+                group.start_soon(worker)
+    except BaseExceptionGroup as group_of_errors:
+        raise first_of_group(group_of_errors) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, delete, update
@@ -97,14 +97,18 @@ class Run:
         self._known[unit.key] = unit.number
         self._at_work.pop(unit.key, None)
 
-    async def forget(self, task: str, *, arm: str, seed: int = 0, trial: int, why: str) -> None:
+    async def forget(
+        self, task: str, *, arm: str, seed: int = 0, trial: int, why: str, notes: Sequence[Note] = ()
+    ) -> None:
         """Takes back a task's effects from a trial on, so that the trial starts again.
 
-        They are kept and marked, and a note says why.
+        They are kept and marked, and a note says why; `notes` are what the new trial rests on. All of it or nothing
+        is written.
         """
         key = UnitKey(task, arm, seed)
         number = self.unit(*key).number
-        note = self._new_note(Note("forgotten", task, f"from trial {trial} on: {why}", time.time()))
+        forgotten = Note("forgotten", task, f"from trial {trial} on: {why}", time.time())
+        rows = [self._new_note(note) for note in (*notes, forgotten)]
         noted = len(self._notes)
         columns = tables.effects.c
 
@@ -116,7 +120,7 @@ class Run:
                 if table is tables.trials:
                     mine.append(table.c.number >= trial)
                 connection.execute(delete(table).where(*mine))
-            self.statements.note.insert(connection, [note])
+            self.statements.note.insert(connection, rows)
 
         if (unit := self._at_work.get(key)) is not None:
             for judged in unit.judged_at:

@@ -19,6 +19,8 @@ _AFTER = "now|and|so|in|on|at|with|without|again|already|successfully|because|fo
 _PASS = rf"pass(?:es|ed|ing)?\b(?! (?!(?:{_AFTER})\b)\w)"
 """Without an object: tests may pass a list, or have passed strings."""
 
+_SCOPED = r"(?! (?:for|on|when|if|in|that|about|by|only|with|at)\b)"
+"""Behind it stands for what it holds: a diagnosis, and no claim of success."""
 _CLAIMS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -27,12 +29,12 @@ _CLAIMS = tuple(
         rf"\b{_CHECKS} (?:have |are )?(?:all|each) (?:have |are )?(?:{_PASS}|succeed(?:ed)?\b)",
         rf"\b(?:everything|all of (?:them|it)){_ADVERB}{_HAVE} (?:{_PASS}|works?\b|worked\b|succeeded\b)",
         rf"\b(?:I|it|{_ATTEMPT}){_ADVERB}{_HAVE}{_ADVERB} (?:pass(?:es|ed)?|satisf(?:y|ies|ied)) {_ALL} {_CHECKS}\b",
-        rf"\b{_ATTEMPT} (?:is|was){_ADVERB} (?:correct|right|successful|fine|complete|perfect)\b",
-        rf"\b{_ATTEMPT}{_ADVERB} (?:works|worked|runs|ran){_ADVERB} {_WELL}\b",
+        rf"\b{_ATTEMPT} (?:is|was){_ADVERB} (?:correct|right|successful|fine|complete|perfect)\b{_SCOPED}",
+        rf"\b{_ATTEMPT}{_ADVERB} (?:works|worked|runs|ran){_ADVERB} {_WELL}\b{_SCOPED}",
         rf"\b(?:no|none of (?:the|my)|zero|0)(?: \w+)?? {_CHECKS}{_HAVE} fail(?:s|ed)?\b",
         r"\bthere (?:are|were) no (?:failures|fail(?:ed|ing) (?:tests|checks))\b",
         rf"\b{_MINE} (?:task|goal|problem|game|question) (?:is|was|has been)(?: now| already)?"
-        r" (?:solved|done|completed?|accomplished|achieved|reached|won)\b",
+        rf" (?:solved|done|completed?|accomplished|achieved|reached|won)\b{_SCOPED}",
         rf"\bI{_HAVE}(?: already| now)? (?:solved|completed|accomplished|won|reached) {_MINE}"
         r" (?:task|goal|problem|game)\b",
         rf"(?<!\d)(\d+) ?(?:of|out of|/) ?\1(?: of the)?(?: {_CHECKS})?(?:{_HAVE}| are| were) pass",

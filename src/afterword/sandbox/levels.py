@@ -21,7 +21,7 @@ from afterword.core.protocols import Sandbox
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox.container import ContainerSandbox
 from afterword.sandbox.launchers import Bare, Bubblewrap, Launcher, Seatbelt
-from afterword.sandbox.namespaced import NamespaceSandbox
+from afterword.sandbox.namespaced import PRELOADED, NamespaceSandbox
 from afterword.sandbox.spawned import SpawnedSandbox
 
 Level = Literal["namespaces", "bubblewrap", "container", "seatbelt", "process"]
@@ -47,7 +47,7 @@ class Options:
     workers: int
     readable: tuple[Path, ...]
     environment: Mapping[str, str]
-    preload: tuple[str, ...] = ()
+    preload: tuple[str, ...] = PRELOADED
 
 
 class TryableSandbox(Sandbox, Protocol):
@@ -114,7 +114,7 @@ async def open_sandbox(
     workers: int | None = None,
     readable: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
-    preload: Sequence[str] = (),
+    preload: Sequence[str] = PRELOADED,
     allow_weak: bool = False,
 ) -> AsyncIterator[Sandbox]:
     """The strongest sandbox that works here, or the level asked for.
@@ -126,7 +126,8 @@ async def open_sandbox(
         readable: Folders that commands may read besides the system's, e.g. a toolchain below a home.
         environment: Variables of commands and submissions besides the fixed few; PYTHONHASHSEED, which is 0
             otherwise, decides the order of sets in submissions.
-        preload: Modules that most submissions import, e.g. numpy; a level that keeps a process warm imports them once.
+        preload: Modules that take long to import; a level that keeps processes warm starts submissions which name one
+            from a process that holds them.
         allow_weak: Also take a level that does not keep a hostile program in.
 
     Raises:

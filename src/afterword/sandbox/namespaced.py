@@ -29,6 +29,8 @@ from afterword.sandbox.zygotes import HOME, View, Zygote, ZygoteLost
 
 LEVEL = "namespaces"
 _TRIES = 3
+PRELOADED = ("numpy",)
+"""What is worth zygotes of their own where nothing else is asked for."""
 _EXTRA_ZYGOTES = 1
 _REPORT_GRACE_S = 10.0
 _TRIAL_LIMITS = Limits(wall_s=30.0)
@@ -152,15 +154,16 @@ class NamespaceSandbox:
         workers: int,
         readable: Sequence[Path] = (),
         extra_environment: Mapping[str, str] | None = None,
-        preload: Sequence[str] = (),
+        preload: Sequence[str] = PRELOADED,
     ) -> None:
         self._variables = environment(HOME, readable, extra_environment)
         groups = ControlGroups()
         hash_seed = self._variables.get("PYTHONHASHSEED", DEFAULT_HASH_SEED)
-        submissions = View(python, toolchain=False, preload=tuple(preload), hash_seed=hash_seed)
+        submissions = View(python, toolchain=False, hash_seed=hash_seed)
         self._submissions = Pool(submissions, groups, workers, extra=_EXTRA_ZYGOTES)
-        with_numpy = replace(submissions, preload=(*submissions.preload, "numpy"))
-        self._numpy_submissions = Pool(with_numpy, groups, workers, extra=_EXTRA_ZYGOTES)
+        self._preload = tuple(preload)
+        preloaded = replace(submissions, preload=self._preload)
+        self._preloaded_submissions = Pool(preloaded, groups, workers, extra=_EXTRA_ZYGOTES)
         self._commands = Pool(View(python, toolchain=True, readable=tuple(readable)), groups, workers)
         self._tasks: TaskGroup | None = None
         self._live: set[Cell] = set()
@@ -255,10 +258,11 @@ class NamespaceSandbox:
         raise SandboxFault(f"no zygote took the job in {tries} tries; the last one said: {last}")
 
     def _pool(self, kind: str, payload: bytes) -> Pool:
-        """Who imports numpy pays for it with more than ten verdicts' time: zygotes of their own hold it already."""
+        """Importing numpy takes more than ten verdicts' time: who names such a module gets a zygote that holds it."""
         if kind == COMMAND:
             return self._commands
-        return self._numpy_submissions if b"numpy" in payload else self._submissions
+        named = any(name.encode() in payload for name in self._preload)
+        return self._preloaded_submissions if named else self._submissions
 
     async def _attend(self, cell: Cell) -> None:
         try:
@@ -286,7 +290,7 @@ class NamespaceSandbox:
                 cell.abandon()
             with anyio.CancelScope(shield=True):
                 await self._submissions.close()
-                await self._numpy_submissions.close()
+                await self._preloaded_submissions.close()
                 await self._commands.close()
 
 

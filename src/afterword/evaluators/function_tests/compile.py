@@ -82,10 +82,9 @@ def _compiled(
     tree: ast.Module, text: str, entry_point: str, ids: tuple[str, ...], rows: tuple[Row, ...], found: Found,
     shared: tuple[str, ...],
 ) -> Compiled:  # fmt: skip
-    imports = _imports(tree)
     needs = tuple(dict.fromkeys([entry_point, *_imported_from_solution(tree)]))
     if rows:
-        return Compiled(Program(entry_point, ids, needs, rows=rows), shared, imports)
+        return Compiled(Program(entry_point, ids, needs, rows=rows), shared, _imports(tree))
     not_offered = bound_names(tree) | (set(dir(builtins)) - {entry_point}) | {"__file__", "__name__"}
     free = _free_names(text) - not_offered
     left_out = left_out_imports(tree, free)
@@ -95,18 +94,18 @@ def _compiled(
     body = [guarded(node, found.guards[i]) if i in found.guards else node for i, node in enumerate(tree.body)]
     tree.body = [node for node in body if not is_main_block(node)]
     tree.body = AssertRewriter(lines).rewrite(tree.body)
-    used = tuple(sorted({*imports, *_imports(ast.Module(list(left_out), []))}))
-    if concerns_arrays(tree, used):
-        tree = ArrayComparisons().visit(tree)
     leading = sum(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
     at = leading + (ast.get_docstring(tree, clean=False) is not None)
     tree.body[at:at] = left_out
+    imports = _imports(tree)
+    if concerns_arrays(tree, imports):
+        tree = ArrayComparisons().visit(tree)
     code = compile(tree, _FILE, "exec", dont_inherit=True)
     shown = tuple(line[:_MAX_LINE] for line in lines)
     offered = tuple(sorted(free - own))
     items = tuple(found.items)
     program = Program(entry_point, ids, needs, offered, closed=closed, code=code, items=items, lines=shown)
-    return Compiled(program, shared, used)
+    return Compiled(program, shared, imports)
 
 
 def _literal_rows(body: list[ast.stmt], found: Found, names: dict[str, str], lines: list[str]) -> tuple[Row, ...]:

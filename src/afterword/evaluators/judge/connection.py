@@ -60,7 +60,7 @@ class Connection(Codec):
         self._outstanding: deque[int] = deque()
         self._early: dict[int, list[object]] = {}
         self._callbacks: list[Callable[..., object]] = []
-        self._callback_numbers: dict[tuple[int, str], int] = {}
+        self._callback_numbers: dict[tuple[int, str | int], int] = {}
         self._callbacks_run = 0
         self._errors: list[Exception] = []
         self._objects: dict[int, object] = {}
@@ -336,7 +336,9 @@ class Connection(Codec):
 
     def _callback(self, function: Callable[..., object]) -> int:
         owner = getattr(function, "__self__", None)  # `log.append` is a new object each time, and equal to itself
-        key = (id(function), "") if owner is None else (id(owner), str(getattr(function, "__name__", "")))
+        method: object = getattr(function, "__func__", None)  # two methods of one object may have one name
+        name = str(getattr(function, "__name__", "")) if method is None else id(method)
+        key = (id(function), "") if owner is None else (id(owner), name)
         known = self._callback_numbers.setdefault(key, len(self._callbacks))
         if known == len(self._callbacks):
             self._callbacks.append(function)  # kept, so that its id stays its own

@@ -30,6 +30,7 @@ from afterword.families.qa.articles import (
 from afterword.families.qa.question import sentences_of
 from afterword.models import RetryNotice
 from afterword.models.calls import keep_retries_quiet
+from afterword.models.transport import is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -248,6 +249,6 @@ async def open_wikipedia(options: WikipediaOptions | None = None) -> AsyncIterat
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"expected the address of an API like {ENGLISH}, found {options.url!r}")
     agent = {"User-Agent": f"afterword/{__version__} (a research tool; one request at a time)"}
-    local = parts.hostname in ("localhost", "::1") or parts.hostname.startswith("127.")
-    async with httpx.AsyncClient(headers=agent, timeout=options.timeout_s, trust_env=not local) as client:
+    proxies = not is_loopback(options.url)
+    async with httpx.AsyncClient(headers=agent, timeout=options.timeout_s, trust_env=proxies) as client:
         yield Wikipedia(client, options)

@@ -2,6 +2,7 @@
 
 A test that appends to `node.children`, or a program that writes into a list which it was given earlier, means one
 object and not two. Both ends use this file; each compares with its own last encoding, since sets have no order.
+What lies within a container crosses as a copy; the program's own containers stay the objects that they are.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from .codec import Codec, Unsendable, WireError, json_text
 
 KINDS = (list, dict, set, deque, Counter, OrderedDict, defaultdict)
 MAX_SHARED = 16  # each is encoded anew for each request
-MAX_ITEMS = 256
+MAX_ITEMS = 256  # of one that begins to be shared; one that grew meanwhile goes on
 
 
 class Shared:
-    """The containers that are shared at the moment, by number; the latest ones, and none that is large."""
+    """The containers that are shared at the moment, by number: the latest ones."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
@@ -34,18 +35,16 @@ class Shared:
     def add(self, number: int, value: Any) -> None:
         """Shares a container from now on."""
         node = self._node(value)
-        if node is not None:
-            self._held[number] = (value, json_text(node))
-            if len(self._held) > MAX_SHARED:
-                del self._held[next(iter(self._held))]
+        if node is None:
+            self._held.pop(number, None)
+            return
+        self._held[number] = (value, json_text(node))
+        if len(self._held) > MAX_SHARED:
+            del self._held[next(iter(self._held))]
 
     def get(self, number: int) -> Any:
         """The container of a number, or None."""
         return self._held.get(number, (None,))[0]
-
-    def forget(self) -> None:
-        """Shares nothing any more."""
-        self._held.clear()
 
     def changes(self) -> list[list[Any]]:
         """[number, node] for each container that was changed here since the other end heard of it."""
@@ -70,18 +69,47 @@ class Shared:
                 raise WireError("changes that are out of form")
             value = self.get(change[0])
             if value is not None:  # else it is shared no longer
-                if not put(value, self._codec.decode(change[1])):
+                if not self.put(value, self._codec.decode(change[1])):
                     raise WireError("a change to another kind of container")
                 self.add(change[0], value)
 
+    def put(self, target: Any, content: Any) -> bool:
+        """As `put`, but the containers within the target go on being the ones that the program knows."""
+        old, new = _within(target), _within(content)
+        if old and new:
+            texts = {place: self._text(value) for place, value in old.items()}
+            wanted = {place: self._text(value) for place, value in new.items()}
+            for place, text in wanted.items():  # what is unchanged may have another place
+                found = (
+                    place if texts.get(place) == text else next((p for p in texts if text and texts[p] == text), None)
+                )
+                if found is not None:
+                    content[place] = old[found]
+                    del texts[found], new[place]
+            for place in new:
+                if place in texts and self.put(old[place], new[place]):
+                    content[place] = old[place]
+        return put(target, content)
+
+    def _text(self, value: Any) -> str:
+        node = self._node(value)
+        return "" if node is None else json_text(node)
+
     def _node(self, value: Any) -> Any:
         """Its encoding; None where it can be shared no more."""
-        if len(value) > MAX_ITEMS:
-            return None
         try:
             return self._codec.encode(value)
         except (Unsendable, RecursionError):
             return None
+
+
+def _within(container: Any) -> dict[Any, Any]:
+    """The containers that are items or values of a container, by their places."""
+    if isinstance(container, dict):
+        places: Any = container.items()
+    else:
+        places = () if isinstance(container, set) else enumerate(container)
+    return {place: value for place, value in places if type(value) in KINDS}
 
 
 def counts(values: list[Any]) -> list[int]:

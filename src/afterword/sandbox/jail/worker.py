@@ -15,7 +15,7 @@ import threading
 import types
 from typing import Any, NoReturn
 
-from . import foreign, told
+from . import descriptions, foreign
 from .codec import (
     BASES,
     MAX_DEPTH,
@@ -31,8 +31,8 @@ from .codec import (
     json_value,
     standard_class,
 )
+from .descriptions import MAX_TEXT
 from .sharing import KINDS, MAX_ITEMS, Shared, counts, places_kept
-from .told import MAX_TEXT
 
 MAX_CAUSES = 3
 MAX_ERROR_ARGUMENT = 100_000
@@ -321,7 +321,7 @@ class Worker(Codec):
         own = self.classes[cls] = self.number(cls)
         parents = [self.describe(base) for base in cls.__bases__ if not is_builtin(base)]
         builtin = [base.__name__ for base in ancestors(cls) if is_builtin(base)]
-        specials = told.operators(cls)
+        specials = descriptions.operators(cls)
         return [own, str(cls.__name__), str(cls.__module__), parents, builtin, specials]
 
     def encode_error(self, error: BaseException, depth: int = 0) -> list[Any]:
@@ -330,19 +330,19 @@ class Worker(Codec):
         kind, cause = type(error), error.__cause__
         because = None if cause is None or depth >= MAX_CAUSES else self.encode_error(cause, depth + 1)
         arguments = []
-        for argument in told.arguments(error):
+        for argument in descriptions.arguments(error):
             try:
                 node = self.encode(argument)
                 small = not isinstance(argument, (str, bytes, list, dict)) or len(json_text(node)) < MAX_ERROR_ARGUMENT
             except (Unsendable, RecursionError, MemoryError):
                 small = False
             arguments.append(node if small else "(an argument too large to send)")
-        lines = told.last_lines(error, self.lines)
+        lines = descriptions.last_lines(error, self.lines)
         if isinstance(error, MemoryError):
             error = MemoryError()
-        is_builtin = standard_class("builtins", kind.__name__) is kind
-        described = ["builtin", kind.__name__] if is_builtin else self.describe(kind)
-        return [self.number(error), described, arguments, told.shown(error), lines, token, because]
+        standard = standard_class("builtins", kind.__name__) is kind
+        described = ["builtin", kind.__name__] if standard else self.describe(kind)
+        return [self.number(error), described, arguments, descriptions.shown(error), lines, token, because]
 
     # -- loading --
 

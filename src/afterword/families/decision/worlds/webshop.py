@@ -14,6 +14,7 @@ from afterword.core.effects import fingerprint
 from afterword.core.protocols import EnvironmentStep
 from afterword.errors import InputError, WorldFault
 from afterword.families.decision.worlds.webpage import Page, Press, read_page
+from afterword.models.transport import is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -126,8 +127,8 @@ class WebShop:
         import httpx
 
         if self._client is None:
-            local = urlsplit(self._url).hostname in ("localhost", "127.0.0.1", "::1")
-            self._client = httpx.AsyncClient(timeout=self._timeout_s, follow_redirects=True, trust_env=not local)
+            proxies = not is_loopback(self._url)
+            self._client = httpx.AsyncClient(timeout=self._timeout_s, follow_redirects=True, trust_env=proxies)
         address = urljoin(self._at, press.address)
         self._refuse_elsewhere(address)
         try:
