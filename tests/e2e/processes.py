@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import pty
@@ -12,54 +11,16 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.watching import PATIENCE_S
 
 # Whoever started the tests may have had hang-ups ignored, as nohup does; a command in a terminal does not.
 _START = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from afterword.cli.main import main; main()"
 COMMAND = (sys.executable, "-c", _START)
 _DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-PATIENCE_S = 100.0
-"""How long to wait for what should take a second; a busy machine takes longer."""
-
-
-def descendants(pid: int) -> set[tuple[int, str]]:
-    """The processes below one, each with its start time, so that a number used again is not mistaken."""
-    children: dict[int, list[tuple[int, str]]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):  # it has ended meanwhile
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                children.setdefault(int(fields[1]), []).append((int(entry.name), fields[19]))
-    found: set[tuple[int, str]] = set()
-    waiting = [pid]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found.update(below)
-        waiting.extend(child for child, _ in below)
-    return found
-
-
-def alive(processes: set[tuple[int, str]]) -> set[int]:
-    """Those that still run."""
-    left = set()
-    for pid, started in processes:
-        with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            if fields[19] == started and fields[0] != "Z":
-                left.add(pid)
-    return left
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether it comes true within the patience of a test."""
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 @contextmanager

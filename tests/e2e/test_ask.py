@@ -6,8 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from tests.e2e.processes import PATIENCE_S, started, terminal
+from tests.e2e.processes import started, terminal
 from tests.e2e.tasks import LESSON_1, PLUS_ONE, RIGHT, SAME, prompts, write_replies, write_task
+from tests.watching import PATIENCE_S
 
 QUESTION = "keep this lesson?"
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from tests.e2e.processes import PATIENCE_S, alive, descendants, eventually, started, terminal
+from tests.e2e.processes import started, terminal
 from tests.e2e.tasks import ENDLESS, PLUS_ONE, RIGHT, SAME, VISIBLE, write_replies, write_task
 from tests.models.server import Http, Served, serving
+from tests.watching import PATIENCE_S, descendants, eventually, survivors
 
 SLOW = "import time\n\n\ndef double(n):\n    time.sleep(0.3)\n    return n + n\n"
 
@@ -55,7 +56,7 @@ def test_ctrl_c_while_a_program_runs(tmp_path: Path, whole_group: bool) -> None:
     assert command.returncode == 130
     assert b"given up after 1 call" in out
     assert err == b"afterword: interrupted\n"
-    assert eventually(lambda: not alive(below))
+    assert eventually(lambda: not survivors(below))
 
 
 def test_ctrl_c_while_a_model_is_asked(tmp_path: Path) -> None:
@@ -70,7 +71,7 @@ def test_ctrl_c_while_a_model_is_asked(tmp_path: Path) -> None:
         os.killpg(command.pid, signal.SIGINT)
         _, err = command.communicate(timeout=PATIENCE_S)
     assert (command.returncode, err) == (130, b"afterword: interrupted\n")
-    assert eventually(lambda: not alive(below))
+    assert eventually(lambda: not survivors(below))
 
 
 def test_ctrl_c_key_in_a_terminal(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_ctrl_c_key_in_a_terminal(tmp_path: Path) -> None:
         below = descendants(screen.process.pid)
         screen.type("\x03")
         assert screen.finish() == 130
-    assert eventually(lambda: not alive(below))
+    assert eventually(lambda: not survivors(below))
     assert screen.shown.rstrip().endswith("afterword: interrupted")
     assert "Traceback" not in screen.shown
     assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h")  # the cursor is shown again
@@ -99,7 +100,7 @@ def test_ctrl_c_during_evaluate(tmp_path: Path) -> None:
     assert (command.returncode, err) == (130, b"afterword: interrupted\n")
     assert json.loads(first)["id"] == "quick"
     assert rest == b""
-    assert eventually(lambda: not alive(below))
+    assert eventually(lambda: not survivors(below))
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
@@ -111,7 +112,7 @@ def test_whatever_ends_the_command_its_children_end_too(tmp_path: Path, how: sig
         command.send_signal(how)
         command.communicate(timeout=PATIENCE_S)
     assert command.returncode != 0
-    assert eventually(lambda: not alive(below)), alive(below)
+    assert eventually(lambda: not survivors(below)), survivors(below)
 
 
 @pytest.mark.parametrize("deaf", [False, True], ids=["in front", "behind"])
@@ -130,7 +131,7 @@ def test_sigterm_ends_a_run_as_ctrl_c_does(tmp_path: Path, deaf: bool) -> None:
     run = shown.decode().partition("run   ")[2].partition(",")[0]
     assert f"given up after 1 call, 201 + 42 tokens, $0; go on with: afterword resume {run}" in out.decode()
     assert err == b"afterword: interrupted\n"
-    assert eventually(lambda: not alive(below))
+    assert eventually(lambda: not survivors(below))
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
@@ -168,4 +169,4 @@ def test_finished_run_leaves_no_process(tmp_path: Path) -> None:
         command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 0
     assert seen
-    assert not alive(seen)
+    assert not survivors(seen)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Command, Ran
-from tests.e2e.processes import PATIENCE_S, eventually, started
+from tests.e2e.processes import started
 from tests.e2e.tasks import (
     CANARY,
     HELD_OUT,
@@ -29,6 +29,7 @@ from tests.e2e.tasks import (
 )
 from tests.e2e.test_many_tasks import TRIPLE, by_task, row, write_lines
 from tests.models.server import Http, completion, provider
+from tests.watching import PATIENCE_S, eventually
 
 
 def program(code: str) -> Http:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.processes import COMMAND, PATIENCE_S
+from tests.e2e.processes import COMMAND
 from tests.e2e.tasks import RIGHT, SAME, write_replies, write_task
+from tests.watching import PATIENCE_S
 
 
 def run(

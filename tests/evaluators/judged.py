@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -56,27 +55,3 @@ class Listening:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """The inner sandbox is the caller's."""
-
-
-def processes() -> dict[int, str]:
-    """All processes of this host that can be seen, with their command lines."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            found[int(folder.name)] = (folder / "cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue  # it ended meanwhile
-    return found
-
-
-def runs(pid: int) -> bool:
-    """Whether a process is there and not only waits to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def descriptors() -> int:
-    """How many descriptors this process holds."""
-    return len(list(Path("/proc/self/fd").iterdir()))

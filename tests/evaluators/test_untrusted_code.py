@@ -19,7 +19,8 @@ import pytest
 from afterword.core.records import Feedback, Limits
 from afterword.evaluators.function_tests import JudgePool
 from afterword.sandbox import open_sandbox
-from tests.evaluators.judged import Listening, processes
+from tests.evaluators.judged import Listening
+from tests.watching import processes
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 

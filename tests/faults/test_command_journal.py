@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Command
-from tests.e2e.processes import PATIENCE_S, descendants, eventually, started
+from tests.e2e.processes import started
 from tests.e2e.tasks import LESSON_1, RIGHT, SAME, fenced, write_replies, write_task
 from tests.models.server import Http, Served, completion, provider
 from tests.postgres import Postgres
+from tests.watching import PATIENCE_S, descendants, eventually
 
 pytestmark = pytest.mark.timeout(600)
 SLOW = "import time\n\n\ndef double(n):\n    time.sleep(0.4)\n    return n + n\n"
@@ -129,7 +130,7 @@ def test_killed_jail_and_judge_leave_no_mark_on_the_run(tmp_path: Path, afterwor
     name = write_replies(tmp_path / "a.jsonl", SAME, SLOW)
     with started(["run", task, "--model", name, "--journal", tmp_path / "journal.sqlite", "--json"]) as command:
         assert eventually(lambda: len(descendants(command.pid)) >= 3)
-        for pid, _ in descendants(command.pid):
+        for pid in descendants(command.pid):
             with suppress(ProcessLookupError):  # it has ended meanwhile
                 os.kill(pid, signal.SIGKILL)
         out, err = command.communicate(timeout=PATIENCE_S)

@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import tempfile
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import anyio
 from afterword.core.protocols import Sandbox
 from afterword.core.records import Limits, RunResult
 from afterword.sandbox import Level, open_sandbox
+from tests.watching import children, command_line, descendants, descriptors
 
 FAST = Limits(wall_s=5.0, memory_mb=512, processes=32)
 
@@ -71,7 +71,7 @@ class Held:
 
 def held() -> Held:
     return Held(
-        descriptors=len(_names("/proc/self/fd")),
+        descriptors=descriptors(),
         children=len(children(os.getpid())),
         mounts=len(Path("/proc/self/mountinfo").read_text().splitlines()),
         groups=len(_groups()),
@@ -80,25 +80,9 @@ def held() -> Held:
     )
 
 
-def children(pid: int) -> set[int]:
-    """Processes below one, whichever of its threads started them; dead ones that nobody has waited for included."""
-    found: set[int] = set()
-    for task in Path("/proc", str(pid), "task").glob("*"):
-        try:
-            found |= {int(child) for child in (task / "children").read_text().split()}
-        except OSError:  # the thread has ended meanwhile
-            continue
-    return found
-
-
-def descendants(pid: int) -> set[int]:
-    below = children(pid)
-    return below.union(*(descendants(child) for child in below))
-
-
 def zygotes() -> set[int]:
     """The processes of this one that are zygotes or watchers."""
-    return {pid for pid in descendants(os.getpid()) if b"jail.zygote" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return {pid for pid in descendants(os.getpid()) if "jail.zygote" in command_line(pid)}
 
 
 def kill_zygotes() -> set[int]:
@@ -122,24 +106,3 @@ def _groups() -> list[Path]:
 
 def _names(folder: str) -> list[str]:
     return [path.name for path in Path(folder).iterdir()]
-
-
-def eventually(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def processes_with(marker: str) -> list[int]:
-    """Host processes whose command line holds `marker`."""
-    found = []
-    for pid in filter(str.isdigit, _names("/proc")):
-        try:
-            if marker.encode() in Path("/proc", pid, "cmdline").read_bytes():
-                found.append(int(pid))
-        except OSError:
-            continue
-    return found

@@ -16,7 +16,8 @@ from afterword.core.protocols import Sandbox
 from afterword.core.records import Limits, RunResult
 from afterword.errors import InputError, SandboxFault
 from afterword.sandbox import open_sandbox
-from tests.sandbox.jailed import FAST, children, descendants, eventually, held, jail, kill_zygotes, submit, zygotes
+from tests.sandbox.jailed import FAST, held, jail, kill_zygotes, submit, zygotes
+from tests.watching import alive, children, descendants, eventually, survivors
 
 MAIN = """
     import anyio, sys
@@ -35,19 +36,12 @@ MAIN = """
 """
 
 
-def alive(pid: int) -> bool:
-    try:
-        return Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
 def test_an_idle_zygote_that_died_is_replaced() -> None:
     async def main() -> list[str]:
         async with jail("namespaces") as sandbox:
             found = [(await submit(sandbox, "import os; os.write(1, b'first')")).stdout]
             kill_zygotes()
-            assert eventually(lambda: not any(alive(pid) for pid in zygotes()))
+            assert eventually(lambda: not survivors(zygotes()))
             found.append((await submit(sandbox, "import os; os.write(1, b'second')")).stdout)
             return found
 
@@ -64,7 +58,7 @@ def test_a_zygote_that_dies_under_a_program_is_a_fault_and_not_a_verdict() -> No
             victims = kill_zygotes()
             with pytest.raises(SandboxFault, match="lost"):
                 await peer.wait()
-            assert eventually(lambda: not any(alive(pid) for pid in victims))
+            assert eventually(lambda: not survivors(victims))
             return (await submit(sandbox, "import os; os.write(1, b'next')")).stdout
 
     assert anyio.run(main) == "next"
@@ -115,7 +109,7 @@ def test_everything_ends_with_the_main_process(level: str, ending: signal.Signal
         below = descendants(main.pid)
         main.send_signal(ending)
         main.wait(timeout=20)
-    assert eventually(lambda: not any(alive(pid) for pid in below)), [pid for pid in below if alive(pid)]
+    assert eventually(lambda: not survivors(below)), survivors(below)
 
 
 def test_no_control_group_outlives_a_killed_main_process() -> None:
@@ -125,7 +119,9 @@ def test_no_control_group_outlives_a_killed_main_process() -> None:
         assert main.stdout.readline() == "running\n"
         main.kill()
         main.wait(timeout=20)
-    assert eventually(lambda: not list(Path("/sys/fs/cgroup").glob(f"**/afterword-{main.pid}-*")))
+    assert eventually(
+        lambda: not any(f"/afterword-{main.pid}-" in folder for folder, _, _ in os.walk("/sys/fs/cgroup"))
+    )
 
 
 def test_what_is_no_interpreter_is_bad_input(tmp_path: Path) -> None:
@@ -162,11 +158,11 @@ def test_a_cell_kept_ready_that_died_is_replaced_without_a_word(victim: str) -> 
 
 
 async def _waiting_cell() -> list[int]:
-    """The init and the program's process of a cell that waits: a zygote's only children."""
+    """The init and the program's process of a cell that waits: a zygote's only children that live."""
     with anyio.fail_after(20):
         while True:
             for pid in zygotes():
-                if len(found := children(pid)) == 2:
+                if len(found := survivors(children(pid))) == 2:
                     return sorted(found)
             await anyio.sleep(0.01)
 

@@ -9,7 +9,8 @@ import anyio
 
 from afterword.core.records import Limits
 from afterword.sandbox import Level
-from tests.sandbox.jailed import FAST, descendants, eventually, jail, outcome, processes_with, submit, zygotes
+from tests.sandbox.jailed import FAST, jail, outcome, submit, zygotes
+from tests.watching import descendants, eventually, processes_with
 
 
 def test_a_fork_bomb_stays_within_its_processes(level: Level) -> None:

@@ -17,8 +17,9 @@ from afterword.errors import SandboxFault
 from afterword.evaluators.function_tests import JudgePool, Suite
 from afterword.evaluators.function_tests.pool import stretched
 from afterword.sandbox import open_sandbox
-from tests.evaluators.judged import judge, runs
+from tests.evaluators.judged import judge
 from tests.sandbox.jailed import kill_zygotes
+from tests.watching import alive
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 
@@ -134,9 +135,9 @@ def test_judges_end_when_the_main_process_is_killed(tmp_path: Path) -> None:
         pid = int(main.stdout.readline())
         main.kill()
     deadline = time.monotonic() + 10
-    while runs(pid) and time.monotonic() < deadline:
+    while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not runs(pid)
+    assert not alive(pid)
 
 
 def test_an_overloaded_machine_gives_more_wall_time_and_no_more_processor_time() -> None:

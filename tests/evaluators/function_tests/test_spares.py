@@ -21,8 +21,8 @@ from afterword.evaluators.function_tests import JudgePool, Suite
 from afterword.evaluators.function_tests.judges import AttemptLost
 from afterword.evaluators.judge.orders import HEADER
 from afterword.sandbox import open_sandbox
-from tests.evaluators.judged import descriptors, runs
-from tests.sandbox.jailed import children, descendants, eventually, held
+from tests.sandbox.jailed import held
+from tests.watching import alive, children, descendants, descriptors, eventually, survivors
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -65,7 +65,7 @@ def test_no_process_and_no_descriptor_is_left() -> None:
     with_pool(main, workers=2)
     assert len(pids) >= 4  # a judge with its runner, a zygote with its watcher
     assert descriptors() == before
-    assert not [pid for pid in pids if runs(pid)]
+    assert not survivors(pids)
 
 
 def test_a_runner_that_died_while_it_waited_is_replaced() -> None:
@@ -86,7 +86,7 @@ def test_a_judge_whose_runners_keep_dying_is_replaced() -> None:
         assert (await pool.judge(ADD, SUITE, Limits())).passed
         (judge,) = pool._all
         with anyio.fail_after(20):
-            while runs(judge.pid):
+            while alive(judge.pid):
                 for pid in children(judge.pid):
                     os.kill(pid, signal.SIGKILL)
                 await anyio.sleep(0.01)
@@ -152,7 +152,7 @@ def test_a_judge_that_dies_between_verdicts_takes_its_waiting_runner_along() -> 
         (judge,) = pool._all
         runner = await waiting_runner(pool)
         os.kill(judge.pid, signal.SIGKILL)
-        assert eventually(lambda: not runs(runner))
+        assert eventually(lambda: not alive(runner))
         assert (await pool.judge(ADD, SUITE, Limits())).passed
 
     with_pool(main)

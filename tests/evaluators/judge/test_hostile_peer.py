@@ -12,7 +12,7 @@ import pytest
 from afterword.core.records import Limits
 from afterword.evaluators.function_tests import JudgePool, Suite
 from tests.evaluators.doubles import Answer, ScriptedSandbox
-from tests.evaluators.judged import descriptors
+from tests.watching import descriptors
 
 pytestmark = pytest.mark.anyio
 
