@@ -18,8 +18,8 @@ import pytest
 
 from afterword.core.messages import FREE, ChatRequest, Message
 from afterword.errors import CallTimeout, InputError, ModelFault, ServerFault
-from afterword.models import ModelOptions, open_models
-from afterword.models.local import LocalModel, LocalServer, check_local, idle_cores
+from afterword.models import ModelOptions, local, open_models
+from afterword.models.local import LocalModel, LocalServers, check_local, idle_cores
 from tests.models.doubles import ENGINE, Notices
 
 pytestmark = pytest.mark.anyio
@@ -41,14 +41,14 @@ def gone(process: int) -> bool:
 
 
 @asynccontextmanager
-async def serving(file: Path, timeout_s: float = 20.0) -> AsyncIterator[LocalModel]:
-    options = ModelOptions(timeout_s=timeout_s, threads=1)
+async def serving(file: Path, timeout_s: float = 20.0, threads: int | None = 1) -> AsyncIterator[LocalModel]:
+    options = ModelOptions(timeout_s=timeout_s, threads=threads, concurrency=3)
     file.parent.joinpath("logs").mkdir(exist_ok=True)
-    server = LocalServer(file, "local", options, engine=ENGINE, log_folder=file.parent / "logs")
+    servers = LocalServers(file, "local", options, engine=ENGINE, log_folder=file.parent / "logs")
     try:
-        yield LocalModel(server, "local", options)
+        yield LocalModel(servers, "local", options)
     finally:
-        await server.close()
+        await servers.close()
 
 
 async def process_of(model: LocalModel) -> int:
@@ -78,18 +78,25 @@ async def test_one_process_answers_many_calls_and_ends_with_the_context(tmp_path
     assert gone(first)
 
 
-async def test_calls_at_once_share_the_process(tmp_path: Path) -> None:
-    async with serving(tmp_path / "small.gguf") as model:
+@pytest.mark.parametrize(
+    ("cores", "threads", "expected"), [(4, None, 1), (4, 4, 1), (4, 8, 1), (4, 2, 2), (4, 1, 3), (1, 1, 1)]
+)
+async def test_calls_at_once_have_a_process_each_where_the_cores_carry_their_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, threads: int | None, expected: int
+) -> None:
+    monkeypatch.setattr(local, "usable_cores", lambda: cores)
+    async with serving(tmp_path / "small.gguf", threads=threads) as model:
         processes: list[int] = []
 
         async def ask() -> None:
             processes.append(await process_of(model))
 
         async with anyio.create_task_group() as group:
-            for _ in range(3):
+            for _ in range(6):
                 group.start_soon(ask)
-    assert len(processes) == 3
-    assert len(set(processes)) == 1
+    assert len(processes) == 6
+    assert len(set(processes)) == expected
+    assert all(map(gone, processes))
 
 
 async def test_a_crash_is_a_fault_of_its_call_and_the_next_call_is_answered(tmp_path: Path) -> None:
@@ -112,7 +119,7 @@ async def test_a_server_that_is_ended_every_time_is_a_fault_after_the_second(tmp
     settings = ModelOptions(threads=1, timeout_s=20.0, on_retry=notices)
     file = tmp_path / "small.gguf"
     file.touch()
-    server = LocalServer(file, "local", settings, engine=ENGINE, log_folder=tmp_path)
+    server = LocalServers(file, "local", settings, engine=ENGINE, log_folder=tmp_path)
     try:
         with pytest.raises(ServerFault, match="SIGKILL"):
             await LocalModel(server, "local", settings).complete(say("killed"))
@@ -181,11 +188,11 @@ PARENT = """
 import sys, anyio
 from afterword.core.messages import ChatRequest, Message
 from afterword.models import ModelOptions
-from afterword.models.local import LocalServer
+from afterword.models.local import LocalServers
 from pathlib import Path
 
 async def main():
-    server = LocalServer(
+    server = LocalServers(
         Path("small.gguf"), "local", ModelOptions(threads=1), engine=sys.argv[1:], log_folder=Path.cwd()
     )
     print((await server.complete(ChatRequest((Message("user", "who"),)))).text, flush=True)
@@ -216,8 +223,8 @@ async def test_roles_that_name_the_same_file_share_its_server(tmp_path: Path) ->
     assert isinstance(one, LocalModel)
     assert isinstance(other, LocalModel)
     assert isinstance(different, LocalModel)
-    assert one.server is other.server
-    assert one.server is not different.server
+    assert one.servers is other.servers
+    assert one.servers is not different.servers
 
 
 def test_what_is_no_gguf_file_is_refused(tmp_path: Path) -> None:

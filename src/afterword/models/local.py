@@ -1,6 +1,6 @@
 """The embedded model: a GGUF file served by a child process on loopback, behind the chat interface of `openai_chat`.
 
-One server is shared by all roles that use the same file. A crash or a time-out of it is a fault of that one
+The servers of a file are shared by all roles that use it. A crash or a time-out of one is a fault of that one
 call; the next call starts it anew.
 """
 
@@ -223,11 +223,53 @@ class LocalServer:
             await running.stack.aclose()
 
 
-class LocalModel:
-    """A `Model` over a shared local server."""
+class LocalServers:
+    """The servers of one file: one, or where the threads of each are stated as many as the cores carry.
 
-    def __init__(self, server: LocalServer, name: str, options: ModelOptions) -> None:
-        self.server = server
+    Each answers one request at a time, since replies would otherwise depend on what is asked beside them.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        name: str,
+        options: ModelOptions,
+        *,
+        engine: Sequence[str] = ENGINE,
+        log_folder: Path | None = None,
+    ) -> None:
+        self.file = file
+        most = 1 if options.threads is None else min(options.concurrency, usable_cores() // options.threads)
+        self._all = [
+            LocalServer(file, name, options, engine=engine, log_folder=log_folder) for _ in range(max(1, most))
+        ]
+        self._idle = [*self._all]
+        self._slots = anyio.Semaphore(len(self._all))
+
+    async def complete(self, request: ChatRequest) -> Reply:
+        """Asks the server that was idle last, or the first that becomes idle.
+
+        Raises:
+            ModelFault: as that of `LocalServer.complete`.
+        """
+        async with self._slots:
+            server = self._idle.pop()
+            try:
+                return await server.complete(request)
+            finally:
+                self._idle.append(server)
+
+    async def close(self) -> None:
+        """Ends their processes."""
+        for server in self._all:
+            await server.close()
+
+
+class LocalModel:
+    """A `Model` over shared local servers."""
+
+    def __init__(self, servers: LocalServers, name: str, options: ModelOptions) -> None:
+        self.servers = servers
         """Shared by the roles that use the same file."""
         self._name = name
         self._options = options
@@ -245,7 +287,7 @@ class LocalModel:
     @property
     def description(self) -> Mapping[str, object]:
         """What a recording says besides the name: the file and its hash."""
-        file = self.server.file
+        file = self.servers.file
         sha256 = known_sha256(file)
         if sha256 is None:
             sha256 = sha256_of(file)
@@ -257,29 +299,29 @@ class LocalModel:
         Raises:
             ModelFault: no usable answer; a crashed server is started anew by the next call.
         """
-        reply = await self.server.complete(request)
-        return replace(reply, model=self.server.file.name)
+        reply = await self.servers.complete(request)
+        return replace(reply, model=self.servers.file.name)
 
 
 @asynccontextmanager
-async def open_server(file: Path, name: str, options: ModelOptions) -> AsyncIterator[LocalServer]:
-    """A server for a file, which ends with the context.
+async def open_servers(file: Path, name: str, options: ModelOptions) -> AsyncIterator[LocalServers]:
+    """Servers for a file, started when they are needed, which end with the context.
 
     Raises:
         MissingExtra: the engine is not installed.
         InputError: the file is missing or not a GGUF file.
     """
     check_local(file)
-    server = LocalServer(file, name, options)
+    servers = LocalServers(file, name, options)
     try:
-        yield server
+        yield servers
     finally:
-        await server.close()
+        await servers.close()
 
 
 async def idle_cores() -> int:
     """How many cores are idle just now, at least 1: more threads than that slow each other down."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = usable_cores()
     before = _cpu_times()
     if before is None:
         return usable
@@ -289,6 +331,11 @@ async def idle_cores() -> int:
         return usable
     idle = (after[0] - before[0]) / (after[1] - before[1]) * (os.cpu_count() or 1)
     return max(1, min(usable, round(idle)))
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _cpu_times() -> tuple[int, int] | None:

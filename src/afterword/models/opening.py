@@ -19,7 +19,7 @@ from afterword.models.limits import RequestLimits
 from afterword.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from afterword.models.local import LocalServer
+    from afterword.models.local import LocalServers
     from afterword.models.recording import RecordingFile
     from afterword.models.script_file import Script
 
@@ -78,7 +78,7 @@ class Models:
         self._record = record
         self._recording: RecordingFile | None = None
         self._scripts: dict[str, Script] = {}
-        self._servers: dict[tuple[Path, int | None, int, bool], LocalServer] = {}
+        self._servers: dict[tuple[Path, int | None, int, bool], LocalServers] = {}
         self._limits: dict[tuple[str, str | None, int, int | None], RequestLimits] = {}
 
     async def open(
@@ -144,13 +144,13 @@ class Models:
         return await self._stack.enter_async_context(open_openai(name, rest, options, self._limits_of(name, options)))
 
     async def _open_local(self, name: str, rest: str, options: ModelOptions) -> Model:
-        from afterword.models.local import LocalModel, open_server, user_path
+        from afterword.models.local import LocalModel, open_servers, user_path
         from afterword.models.weights import installed_embedded
 
         file = user_path(rest) if rest else installed_embedded()
         key = (file, options.threads, options.context_tokens, options.prompt_cache)
         if key not in self._servers:
-            self._servers[key] = await self._stack.enter_async_context(open_server(file, name, options))
+            self._servers[key] = await self._stack.enter_async_context(open_servers(file, name, options))
         return LocalModel(self._servers[key], name, options)
 
     def _limits_of(self, name: str, options: ModelOptions) -> RequestLimits:

@@ -96,7 +96,8 @@ class ModelOptions:
     lookup: Lookup = "strict"
     """For `recorded:`."""
     threads: int | None = None
-    """For `local`; None: as many as the machine has idle when the server starts."""
+    """For `local`, of one answer; where stated, as many answers at a time as the cores carry and `concurrency` allows.
+    None: as many as the machine has idle when the server starts, and one answer at a time."""
     context_tokens: int = 8192
     """For `local`: the most that prompt and reply together may have."""
     prompt_cache: bool = False
