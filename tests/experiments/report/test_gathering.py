@@ -10,6 +10,7 @@ from afterword.core.effects import SHARED
 from afterword.errors import InputError
 from afterword.experiments.comparison import compare
 from afterword.experiments.report import gather
+from afterword.experiments.report.sections import provenance
 from afterword.journal import Journal, open_journal
 from tests.experiments.report.kept import keep
 
@@ -100,3 +101,23 @@ async def test_a_hostile_name_of_an_arm_is_made_plain(journal: Journal) -> None:
     assert len(name) == 40
     assert "\x1b" not in name
     assert "\u202e" not in name
+
+
+async def test_a_fingerprint_that_all_arms_share_is_told_once(journal: Journal) -> None:
+    marks = {
+        "code": "c",
+        "task:t0": "t",
+        "model:retry:actor": "a",
+        "model:own: tests:actor": "a",
+        "model:retry:reflector": "r",
+        "model:own: tests:reflector": "other",
+    }
+    found = await gather(journal, [await keep(journal, {"retry": "+"}, fingerprints=marks)])
+    told = dict(provenance(found.runs[0], found).facts)
+    assert {name: value for name, value in told.items() if "fingerprint" in name} == {
+        "fingerprint of code": "c",
+        "fingerprint of model, actor": "a",
+        "fingerprint of model, reflector of own: tests": "other",
+        "fingerprint of model, reflector of retry": "r",
+        "tasks with a fingerprint": "1",
+    }

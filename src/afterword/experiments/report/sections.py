@@ -170,7 +170,7 @@ def provenance(facts: RunFacts, gathered: Gathered) -> Provenance:
         ("paid for in all", _paid(facts)),
         *((f"model, {name_of(use.role)}", f"{name_of(use.model, 80)}: {_spent(use.usage)}") for use in facts.models),
         ("seeds", name_of(", ".join(map(str, seeds)), 80)),
-        *((f"fingerprint of {name_of(name)}", value[:16]) for name, value in _guards(guards)),
+        *((f"fingerprint of {name_of(name, 80)}", value[:16]) for name, value in _guards(guards)),
         ("tasks with a fingerprint", number(tasks)),
     ]
     settings = [(name_of(name, 80), name_of(value, _VALUE)) for name, value in _flat(spec.settings)]
@@ -180,9 +180,18 @@ def provenance(facts: RunFacts, gathered: Gathered) -> Provenance:
 
 
 def _guards(guards: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The fingerprints, without those of tasks; one for each model of a role, and its arms where they differ."""
+    models: dict[str, dict[str, list[str]]] = {}
     for name, value in sorted(guards.items()):
-        if not name.startswith("task:"):
+        kind, _, rest = name.partition(":")
+        if kind == "model":
+            arm, _, role = rest.rpartition(":")
+            models.setdefault(role, {}).setdefault(value, []).append(arm)
+        elif kind != "task":
             yield name, value
+    for role, values in models.items():
+        for value, arms in values.items():
+            yield f"model, {role}" + (f" of {', '.join(arms)}" if len(values) > 1 else ""), value
 
 
 def _paid(facts: RunFacts) -> str:
