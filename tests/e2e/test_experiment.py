@@ -39,7 +39,7 @@ def write_experiment(folder: Path, *, more: str = "", arms: str = json.dumps(ARM
     write_lines(folder / "replies.jsonl", *rows)
     file = folder / "experiment.toml"
     file.write_text(
-        f'sources = ["tasks.jsonl"]\narms = {arms}\nseeds = [1, 2]\njournal = "runs.sqlite"\n'
+        f'tasks = ["tasks.jsonl"]\narms = {arms}\nseeds = [1, 2]\njournal = "runs.sqlite"\n'
         f'{more}\n[models]\nactor = "scripted:replies.jsonl"\n[allowance]\ntrials = {trials}\n',
         encoding="utf-8",
     )
@@ -178,7 +178,7 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
         ("seeds = [1, 2]", "seedz = [1, 2]", "unknown key 'seedz'; did you mean 'seeds'?"),
         ("trials = 3", "trials = 0", "allowance.trials: input should be greater than or equal to 1, found 0"),
         ("trials = 3", "trails = 3", "unknown key 'allowance.trails'; did you mean 'trials'?"),
-        ('sources = ["tasks.jsonl"]', "", "expected tasks, found none"),
+        ('tasks = ["tasks.jsonl"]', "", "expected tasks, found none"),
         ("seeds = [1, 2]", 'ids = ["quadruple"]', "the sources hold no task 'quadruple'"),
         ("seeds = [1, 2]", 'options = {mode = "cot"}', "'mode' is no option of the family programming"),
         ('"reflexion"]', '{arm = "retry", name = "x", memory = 3}]', "draws no lessons, so memory would do nothing"),
@@ -215,9 +215,7 @@ def test_money_is_not_spent_unasked(tmp_path: Path, afterword: Command) -> None:
 
 def test_the_example_can_be_run_as_it_is(tmp_path: Path, afterword: Command) -> None:
     file = tmp_path / "example.toml"
-    file.write_text(
-        afterword("experiment", "--example").out.replace('benchmark = "humaneval"', 'sources = ["t.jsonl"]')
-    )
+    file.write_text(afterword("experiment", "--example").out.replace('benchmark = "humaneval"', 'tasks = ["t.jsonl"]'))
     write_lines(tmp_path / "t.jsonl", row("double", 2))
     ran = afterword("experiment", file, "--dry-run")
     assert ran.code == 0

@@ -101,7 +101,7 @@ class _ArmTable(_Of):
 class _File(_Of):
     """The file."""
 
-    sources: list[str] | None = None
+    tasks: list[str] | None = None
     benchmark: str | None = None
     family: str | None = None
     limit: int | None = Field(None, ge=1)
@@ -263,9 +263,9 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
 
 
 def _sources(stated: _File) -> tuple[str, ...]:
-    sources = (*(stated.sources or ()), *((stated.benchmark,) if stated.benchmark else ()))
+    sources = (*(stated.tasks or ()), *((stated.benchmark,) if stated.benchmark else ()))
     if not sources:
-        raise InputError('expected tasks, found none; e.g. benchmark = "humaneval" or sources = ["tasks.jsonl"]')
+        raise InputError('expected tasks, found none; e.g. benchmark = "humaneval" or tasks = ["tasks.jsonl"]')
     return sources
 
 

@@ -23,7 +23,12 @@ def test_a_plain_question_is_read(tmp_path: Path) -> None:
 
 
 def test_answers_and_context_take_several_forms(tmp_path: Path) -> None:
-    context = ["A text.", {"title": "T", "text": "Of T."}, {"title": "S", "sentences": ["One.", " Two."]}]
+    context = [
+        "A text.",
+        {"title": "T", "text": "Of T."},
+        {"title": "S", "sentences": ["One.", " Two."]},
+        ["P", ["Pair."]],
+    ]
     (question,) = read_questions(
         written(tmp_path, {"id": "a", "question": "q", "answers": ["x", "y"], "context": context})
     )
@@ -32,6 +37,7 @@ def test_answers_and_context_take_several_forms(tmp_path: Path) -> None:
         Paragraph("", ("A text.",)),
         Paragraph("T", ("Of T.",)),
         Paragraph("S", ("One.", "Two.")),
+        Paragraph("P", ("Pair.",)),
     )
 
 

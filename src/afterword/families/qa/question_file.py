@@ -87,9 +87,12 @@ def _context(row: Mapping[str, object]) -> tuple[Paragraph, ...]:
             paragraphs.append(Paragraph("", (one.strip(),)))
         elif isinstance(one, dict):
             paragraphs.append(_paragraph(one, untitled=True))
+        elif isinstance(one, list) and len(one) == 2:  # HotPotQA's own form
+            paragraphs.append(_paragraph({"title": one[0], "sentences": one[1]}))
         else:
             raise InputError(
-                f"expected a text or {{title, text}} as paragraph {number} of 'context', found {one!r:.80}"
+                f"expected a text, {{title, text}} or [title, sentences] as paragraph {number} of 'context', "
+                f"found {one!r:.80}"
             )
     return tuple(paragraphs)
 
