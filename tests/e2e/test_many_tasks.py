@@ -54,6 +54,10 @@ def test_a_json_object_a_task_and_one_rejection_fails_the_whole(tmp_path: Path, 
     assert {task: one["status"] for task, one in told.items()} == {"double": "rejected", "triple": "accepted"}
     assert ran.code == 1
     assert "1 accepted, 1 rejected" in ran.err
+    (run,) = [json.loads(line)["run"] for line in afterword("runs", "--json").out.splitlines()]
+    assert [one["run"] for one in told.values()] == [run, run]
+    unkept = lines(afterword("run", tasks, "--model", name, "--no-journal", "--json").out)
+    assert all("run" not in one for one in unkept.values())
 
 
 def test_folders_beside_each_other_and_all_accepted(tmp_path: Path, afterword: Command) -> None:

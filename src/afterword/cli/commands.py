@@ -60,6 +60,7 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
         if many and asking and start.plan.at_once > 1:
             raise InputError("a person is asked about one task after the other: add --jobs 1")
         console = LeavableConsole(stderr=results.as_json)
+        results.kept = start.kept
         results.compares = compares
         results.burned = frozenset(task for task, how in start.departures.items() if how.burned)
         results.fresh = frozenset(task for task, how in start.departures.items() if how.fresh and not how.burned)

@@ -16,6 +16,7 @@ from afterword.errors import InputError
 from afterword.experiments.scheduler import Job
 
 if TYPE_CHECKING:
+    from afterword.cli.kept import Kept
     from afterword.families.programming.own_tests import OwnTest
 
 NOT_BEGUN = "not_begun"
@@ -28,6 +29,8 @@ class Results:
     as_json: bool = False
     out: Path | None = None
     statuses: Counter[str] = field(default_factory=Counter)
+    kept: Kept | None = None
+    """What the session is kept in: its run begins with the first task."""
     compares: bool = False
     """Whether arms are compared: then no outcome is good or bad in itself."""
     compared: str = ""
@@ -76,9 +79,9 @@ class Results:
         good = self.statuses["accepted"] + (0 if require_acceptance else self.statuses["unverified"])
         return ACCEPTED if good == self.statuses.total() else FAILED
 
-    @staticmethod
-    def _write(told: dict[str, object]) -> None:
-        sys.stdout.write(json.dumps(told) + "\n")
+    def _write(self, told: dict[str, object]) -> None:
+        run = None if self.kept is None else self.kept.run
+        sys.stdout.write(json.dumps({**({} if run is None else {"run": run.id}), **told}) + "\n")
         sys.stdout.flush()
 
 
