@@ -232,6 +232,17 @@ def test_compacting_leaves_the_journal_as_it_is(afterword: Command, place: Path)
     assert rows(afterword("export", "--journal", place)) == before
 
 
+def test_a_copied_run_is_exported_alike(afterword: Command, place: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    run = names(afterword, place)[-1]
+    before = rows(afterword("export", run, "--journal", place))
+    ran = afterword("journal", "copy", run, "--journal", place, "--to", other)
+    assert (ran.code, ran.out) == (0, f"run {run} is copied\n")
+    assert rows(afterword("export", run, "--journal", other)) == before
+    again = afterword("journal", "copy", run, "--journal", place, "--to", other)
+    assert (again.code, again.complaint.endswith(f"holds the run {run} already; give another one")) == (2, True)
+
+
 def test_the_reply_that_holds_a_program_is_not_shown_beside_it(afterword: Command, tmp_path: Path) -> None:
     replies = write_replies(tmp_path / "replies.jsonl", SAME, RIGHT)
     place = tmp_path / "programs.sqlite"

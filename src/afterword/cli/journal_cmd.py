@@ -1,9 +1,9 @@
-"""`afterword journal check|compact`: the journal itself and not its runs."""
+"""`afterword journal check|compact|copy`: the journal as a whole, and what moves between two of them."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The journal itself.", no_args_is_help=True, rich_markup_mode=None)
 _SHOWN = 20
+CopiedRun = Annotated[str, typer.Argument(help="The run, or a part of its name.", metavar="RUN")]
+OtherJournal = Annotated[
+    str, typer.Option("--to", help="The other journal, which is made if need be.", metavar="PATH|URL")
+]
 
 
 @app.callback()
@@ -62,4 +66,23 @@ def compact(journal: options.JournalPlace = None, as_json: options.AsJson = Fals
         print_json({"bytes_before": sizes.before, "bytes_after": sizes.after})
     else:
         sys.stdout.write(f"{sizes.before / 1e6:,.1f} MB before, {sizes.after / 1e6:,.1f} MB now\n")
+    return 0
+
+
+@app.command()
+def copy(
+    run: CopiedRun, to: OtherJournal, journal: options.JournalPlace = None, as_json: options.AsJson = False
+) -> int:
+    """Copy a run into another journal.
+
+    The copy keeps its name and can be compared, exported and resumed: parts of an experiment that ran on several
+    machines come together so, and a run moves from SQLite to PostgreSQL.
+    """
+    from afterword.journal import copy_run
+
+    name = copy_run(journal, run, to)
+    if as_json:
+        print_json({"run": name})
+    else:
+        sys.stdout.write(f"run {name} is copied\n")
     return 0

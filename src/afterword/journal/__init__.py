@@ -1,5 +1,6 @@
 """The durable record of runs: what was paid for is on the disk before it is used, and a run resumes from it."""
 
+from afterword.journal.copying import copy_run
 from afterword.journal.database import DEFAULT_NAME, default_place
 from afterword.journal.journal import Journal, open_journal
 from afterword.journal.maintenance import Findings, Sizes, compact_journal
@@ -26,6 +27,7 @@ __all__ = [
     "TaskSummary",
     "TrialRow",
     "compact_journal",
+    "copy_run",
     "default_place",
     "open_journal",
 ]
