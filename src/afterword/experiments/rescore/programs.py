@@ -24,7 +24,8 @@ LIMITS = Limits(wall_s=10.0, memory_mb=2048)
 """As in the re-execution that comes with the logs."""
 PATIENT = Limits(wall_s=30.0, memory_mb=2048)
 """For a program that ran out of time, once: more of it would be time spent on programs that never end."""
-REPEATS = 5
+REPEATS = 21
+"""Odd, so that there is a majority; many, so that what passes one time in five is hardly ever taken for certain."""
 
 Tell = Callable[[int, int], None]
 """Gets how many items of how many are judged."""
@@ -152,11 +153,12 @@ async def _look_closer(
 ) -> tuple[bool, _Again]:
     """Repeats a verdict that is not the claimed one; the majority counts.
 
-    A program that is claimed to pass may have been too slow for a busy machine only; too slow twice is slow.
+    A program that is claimed to pass may have been too slow for a busy machine only; too slow twice is slow. What does
+    not compile has no luck.
     """
     repeats = [verdict.passed]
     slow = verdict.reason == "timeout"
-    while len(repeats) < REPEATS:
+    while verdict.reason != "syntax" and len(repeats) < REPEATS:
         once_more = await judges.verdict(item, program)
         repeats.append(once_more.passed)
         if slow and once_more.reason == "timeout":
