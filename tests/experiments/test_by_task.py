@@ -75,9 +75,15 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert mean_by_task(scores, seed=4) == mean_by_task(scores, seed=4)
 
 
-def test_a_curve_counts_what_was_solved_for_at_most_so_much() -> None:
-    curve = solved_curve({"a": [10.0], "b": [None], "c": [30.0]}, [5, 10, 30])
-    assert [share.value for share in curve.share] == [0, pytest.approx(1 / 3), pytest.approx(2 / 3)]
+def test_a_curve_counts_what_is_solved_where_at_most_so_much_is_spent() -> None:
+    steps: dict[str, list[list[tuple[float, bool]]]] = {
+        "a": [[(10.0, True)]],
+        "b": [[(8.0, False)]],
+        "c": [[(5.0, True), (10.0, False), (30.0, True)]],
+        "d": [[]],
+    }
+    curve = solved_curve(steps, [4, 5, 10, 30])
+    assert [share.value for share in curve.share] == [0, 0.25, 0.25, 0.5]
 
 
 def coverage(tasks: int, seeds: int, gain: float, runs: int) -> tuple[float, float]:

@@ -30,10 +30,10 @@ def test_an_outcome_is_counted_without_its_texts() -> None:
     )
     assert (found.task, found.arm, found.seed, found.chosen) == ("t", "reflexion", 2, 2)
     assert [(trial.number, trial.passed, trial.spent.tokens, trial.lesson) for trial in found.trials] == [
-        (1, False, 25, False),
+        (1, False, 15, False),  # its lesson was paid for later
         (2, True, 50, True),
     ]
-    assert found.solved_at() == Usage(3, 37, 13)
+    assert found.steps() == [(Usage(1, 10, 5), False), (Usage(3, 37, 13), True)]
 
 
 def test_tests_written_before_the_first_trial_are_paid_for_by_its_end() -> None:
@@ -43,13 +43,13 @@ def test_tests_written_before_the_first_trial_are_paid_for_by_its_end() -> None:
     found = result_of(
         Outcome("t", "unverified", StopReason.PASSED, trials[0], trials, None, total), arm="retry", seed=1
     )
-    assert found.solved_at() == Usage(3, 329, 106, cost_usd=None)
+    assert found.steps() == [(Usage(3, 329, 106, cost_usd=None), True)]
 
 
 def test_a_fault_is_kept_by_its_kind() -> None:
     fault = FaultRecord("ServerFault", "503", 1)
     found = result_of(Outcome("t", "faulted", None, None, (), None, {}, fault), arm="a", seed=0)
-    assert (found.faulted, found.fault, found.solved, found.solved_at()) == (True, "ServerFault", False, None)
+    assert (found.faulted, found.fault, found.solved, found.steps()) == (True, "ServerFault", False, [])
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,39 @@ def test_the_held_out_check_decides_where_there_is_one(
     assert result(passed=passed, accepted=accepted).solved is solved
 
 
-def test_what_was_given_up_counts_as_submitted_in_the_end() -> None:
+def test_what_was_given_up_counts_from_the_trial_that_gave_it() -> None:
     one = replace(result(passed=(False, False, False), accepted=True), chosen=2)
-    assert one.solved_at() == one.spent
-    assert [one.solved_by(trial) for trial in (1, 2, 3)] == [False, False, True]
+    assert [one.solved_by(trial) for trial in (0, 1, 2, 3, 4)] == [False, False, True, True, True]
+
+
+def test_where_each_trial_was_judged_it_counts_what_had_been_submitted_then() -> None:
+    one = result(passed=(False, False, False), accepted=False)
+    trials = [replace(trial, accepted=known) for trial, known in zip(one.trials, (True, None, False), strict=True)]
+    one = replace(one, trials=tuple(trials), chosen=3)
+    assert [one.solved_by(trial) for trial in (1, 2, 3)] == [True, False, False]
+    assert [solved for _, solved in one.steps()] == [True, False, False]
+
+
+def test_arms_that_share_the_first_output_solve_the_same_with_one_trial() -> None:
+    """Also where the visible evaluator failed what is right: stopped there, retrying would have submitted it."""
+    rows = []
+    for number in range(40):
+        right = number < 24
+        single = result(f"t{number}", arm="single", passed=(False,), accepted=right, tokens=10)
+        retried = result(f"t{number}", arm="retry", passed=(False, False, False), accepted=right, tokens=30)
+        trials = tuple(replace(trial, accepted=right) for trial in retried.trials)
+        rows += [single, replace(retried, trials=trials)]
+    arms = {arm.arm: arm for arm in compare(rows).arms}
+    assert arms["single"].by_trial[0].value == arms["retry"].by_trial[0].value == 0.6
+    assert arms["single"].against_calls.share[0] == arms["retry"].against_calls.share[0]
+
+
+def test_what_finding_out_took_is_told_and_not_charged() -> None:
+    asked = {"actor": Usage(1, 20, 5), "uncharged": Usage(2, 300, 30)}
+    trials = (Trial(1, Trajectory("right"), Feedback(True, 1.0, "model"), None, (), asked),)
+    found = result_of(Outcome("t", "unverified", StopReason.PASSED, trials[0], trials, None, asked), arm="a", seed=1)
+    assert (found.spent, found.steps()) == (Usage(1, 20, 5), [(Usage(1, 20, 5), True)])
+    assert found.usage["uncharged"] == Usage(2, 300, 30)
 
 
 def test_shares_matrix_and_cost_of_an_arm() -> None:

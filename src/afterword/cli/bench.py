@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 import anyio
 
@@ -25,7 +25,7 @@ from afterword.core.reflexion import Reflexion
 from afterword.core.stopping import Plateau
 from afterword.errors import InputError, UnknownPrice
 from afterword.experiments.arm_parts import Blind
-from afterword.experiments.arms import arm_named
+from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.lessons.rules import open_rule_book
 from afterword.experiments.limits import RunBudget, RunModel
 from afterword.experiments.self_judging import self_judge
@@ -238,6 +238,7 @@ class ItemBench:
         settings, arm = self.settings, self._benches.arm
         lessons: Reflector | None = None
         most = 1 if arm.one_trial else settings.max_trials
+        given = held_out is not None
         if held_out is None and not arm.sees_evaluator and not isinstance(evaluator, Preparable):
             held_out = evaluator  # it does not flow back in this arm
         evaluator = await self._in_loop(evaluator, held_out)
@@ -263,6 +264,8 @@ class ItemBench:
             stop_when_passed=arm.stop_when_passed,
             stop_on_repetition=arm.stop_on_repetition,
             held_out=held_out,
+            uncharged=_uncharged(arm) if settings.arm else (),
+            accept_each=bool(settings.arm) and given,
             rules=self._benches.rules,
         )
 
@@ -284,6 +287,11 @@ class ItemBench:
         kind, reflects = self.settings.memory_kind, self.settings.strategy.reflects
         model = await self.model("memory") if kind.asks_a_model and reflects else None
         return make_memory(kind if reflects else MemoryKind.WINDOW, size, model)
+
+
+def _uncharged(arm: Arm) -> Sequence[Literal["evaluator", "held_out"]]:
+    """What an arm does not need to come to its output; a single trial is over when it is judged."""
+    return ("evaluator", "held_out") if arm.one_trial else ("held_out",)
 
 
 def _without(reflector: Reflector, parts: Sequence[str]) -> Reflector:

@@ -10,12 +10,13 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from typing import Generic, Protocol, TypeVar
 
-from afterword.core.budget import Budget, request_bound
+from afterword.core.budget import Allowance, Budget, request_bound
 from afterword.core.events import Event, ModelCalled
 from afterword.core.messages import ChatRequest, Reply
 from afterword.core.protocols import EffectKey, Environment, EnvironmentStep, EventSink, Model, Recorder
@@ -31,6 +32,8 @@ CLOCK = "clock"
 """The role of a clock reading. Nothing is paid for by one, so a recorder may keep it together with what follows."""
 SHARED = "shared"
 """The arm under which stands what several arms of an experiment asked alike. No task is worked on in it."""
+UNCHARGED = "uncharged"
+"""The role under which stands what was used by calls that count against no allowance of the task."""
 
 
 Watch = Callable[[int, str, ChatRequest], None]
@@ -151,10 +154,21 @@ class Effects:
         self._counts: dict[tuple[int, str], int] = {}
         self._path = ""
         self._watch: Watch | None = None
+        self._free = False
 
     def watch(self, watch: Watch | None) -> None:
         """Has every request from now on shown to `watch`, also those that are answered from the record."""
         self._watch = watch
+
+    @contextmanager
+    def uncharged(self) -> Iterator[None]:
+        """What is asked meanwhile counts against no allowance of the task, and is told apart, as `UNCHARGED`."""
+        budget, self.budget = self.budget, Budget(Allowance())
+        outer, self._free = self._free, True
+        try:
+            yield
+        finally:
+            self.budget, self._free = budget, outer
 
     def begin_trial(self, number: int) -> None:
         """Moves on to a trial, or back to one: usage starts anew, counters go on so that no key comes twice."""
@@ -248,6 +262,7 @@ class Effects:
 
     def _charge(self, role: str, usage: Usage) -> None:
         self.budget.charge(usage)
+        role = UNCHARGED if self._free else role
         _add(self.usage, role, usage)
         _add(self.total_usage, role, usage)
 

@@ -7,6 +7,7 @@ text for the loop, an `Acceptance` with counts only for the outcome.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TypeGuard
 
 from afterword.core.effects import Effects
@@ -14,7 +15,7 @@ from afterword.core.events import AcceptanceReached
 from afterword.core.faults import guard
 from afterword.core.protocols import EvaluateContext, Evaluator, Preparable
 from afterword.core.records import Acceptance, CheckResult, Feedback, Status, Task, Trajectory, Trial
-from afterword.errors import BudgetExhausted
+from afterword.errors import BudgetExhausted, Fault
 
 NOT_REACHED = "not reached"
 """What is said of a check that nothing came to, neither a pass nor a failure of its own."""
@@ -33,34 +34,71 @@ def _is_preparable(evaluator: object) -> TypeGuard[Preparable]:
     return hasattr(evaluator, "prepare")  # what isinstance with the protocol asks, in a hundredth of its time
 
 
-async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects) -> Feedback:
+async def evaluate(
+    task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects, *, charged: bool = True
+) -> Feedback:
     """The visible verdict; an attempt without output fails every check without being judged."""
     if trajectory.end == "no_output":
         message = trajectory.detail or "The attempt gave no output."
         checks = tuple(CheckResult(check_id, False, NOT_REACHED) for check_id in evaluator.check_ids)
         return Feedback(False, 0.0, "exact", "no_output", message, checks)
     context = EvaluateContext(task, effects.trial, trajectory, effects)
-    return await guard("evaluator", Feedback, evaluator.evaluate, context)
+    with nullcontext() if charged else effects.uncharged():
+        return await guard("evaluator", Feedback, evaluator.evaluate, context)
 
 
-async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
+async def accept(
+    task: Task, trial: Trial, held_out: Evaluator, effects: Effects, *, charged: bool = True
+) -> Acceptance | None:
     """The held-out verdict; None if it was skipped, or needs a model that the budget can no longer pay."""
-    if trial.trajectory.end == "no_output":
-        acceptance = Acceptance(False, 0, len(held_out.check_ids), "exact", "no_output")
-    else:
-        effects.begin_trial(trial.number)
-        context = EvaluateContext(task, trial.number, trial.trajectory, effects, role="held_out")
-        try:
-            verdict = await guard("held-out evaluator", Feedback, held_out.evaluate, context)
-        except BudgetExhausted:
-            return None
-        if verdict.reason == NO_VERDICT:
-            return None
-        total = len(verdict.checks) or 1
-        passed = verdict.checks_passed if verdict.checks else int(verdict.passed)
-        acceptance = Acceptance(verdict.passed, passed, total, verdict.trust, verdict.reason, verdict.isolation)
-    effects.emit(AcceptanceReached(task.id, acceptance))
+    with nullcontext() if charged else effects.uncharged():
+        acceptance = await _held_out_verdict(task, trial, held_out, effects)
+    if acceptance is not None:
+        effects.emit(AcceptanceReached(task.id, acceptance))
     return acceptance
+
+
+async def accepted_by_trial(
+    task: Task, trials: Sequence[Trial], acceptance: Acceptance | None, held_out: Evaluator, effects: Effects
+) -> tuple[bool | None, ...]:
+    """For each trial whether the held-out check accepts what had been submitted if it were the last one.
+
+    None where no verdict was reached; nothing is charged. `acceptance` is that of the best of all trials, which is not
+    judged again.
+    """
+    found: list[bool | None] = []
+    judged: dict[int, Acceptance | None] = {}
+    if (best := best_of(trials)) is not None:
+        judged[best.number] = acceptance
+    for end in range(1, len(trials) + 1):
+        submitted = best_of(trials[:end])
+        if submitted is None:
+            continue
+        if submitted.number not in judged:
+            try:
+                with effects.uncharged():
+                    judged[submitted.number] = await _held_out_verdict(task, submitted, held_out, effects)
+            except Fault:  # of a verdict that the outcome does not hang on
+                judged[submitted.number] = None
+        verdict = judged[submitted.number]
+        found.append(None if verdict is None else verdict.passed)
+    return tuple(found)
+
+
+async def _held_out_verdict(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
+    if trial.trajectory.end == "no_output":
+        return Acceptance(False, 0, len(held_out.check_ids), "exact", "no_output")
+    effects.begin_trial(trial.number)
+    context = EvaluateContext(task, trial.number, trial.trajectory, effects, role="held_out")
+    try:
+        verdict = await guard("held-out evaluator", Feedback, held_out.evaluate, context)
+    except BudgetExhausted:
+        return None
+    if verdict.reason == NO_VERDICT:
+        return None
+    total = len(verdict.checks) or 1
+    passed = verdict.checks_passed if verdict.checks else int(verdict.passed)
+    return Acceptance(verdict.passed, passed, total, verdict.trust, verdict.reason, verdict.isolation)
 
 
 def best_of(trials: Sequence[Trial]) -> Trial | None:

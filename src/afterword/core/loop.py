@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from afterword.core import events
 from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
-from afterword.core.judging import accept, best_of, evaluate, prepare, status_of
+from afterword.core.judging import accept, accepted_by_trial, best_of, evaluate, prepare, status_of
 from afterword.core.leaks import LeakAudit
 from afterword.core.lessons import digests_of, to_retire
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
@@ -45,6 +45,10 @@ class Parts:
     held_out: Evaluator | None
     retire_after: int | None = 2
     """After so many trials that scored below a lesson's own with it in the prompt, it is no longer shown."""
+    uncharged: frozenset[str] = frozenset()
+    """Of `evaluator` and `held_out` those whose model calls do not count against the allowance."""
+    accept_each: bool = False
+    """Whether the held-out check also judges, after the loop, what had been submitted if it ended with each trial."""
 
 
 async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
@@ -53,6 +57,7 @@ async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
     stopped: StopReason | None = None
     acceptance: Acceptance | None = None
     fault: FaultRecord | None = None
+    by_trial: tuple[bool | None, ...] = ()
     leaks: tuple[Leak, ...] = ()
     effects.emit(events.RunStarted(task.id, parts.strategy))
     audit = LeakAudit(task, parts.held_out, parts.evaluator, effects)
@@ -61,7 +66,9 @@ async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
         effects.emit(events.Stopped(task.id, effects.trial, stopped))
         audit.close()  # what is asked from here on may hold held-out text
         if parts.held_out is not None and (best := best_of(trials)) is not None:
-            acceptance = await accept(task, best, parts.held_out, effects)
+            acceptance = await accept(task, best, parts.held_out, effects, charged="held_out" not in parts.uncharged)
+            if parts.accept_each:
+                by_trial = await accepted_by_trial(task, trials, acceptance, parts.held_out, effects)
         leaks = audit.leaks(trials)
     except Fault as error:
         fault = record_of(error, effects.trial)
@@ -69,7 +76,7 @@ async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
     best = best_of(trials)
     status = status_of(best, acceptance, fault is not None)
     usage = dict(effects.total_usage)
-    outcome = Outcome(task.id, status, stopped, best, tuple(trials), acceptance, usage, fault, leaks)
+    outcome = Outcome(task.id, status, stopped, best, tuple(trials), acceptance, usage, fault, leaks, by_trial)
     effects.emit(events.RunEnded(task.id, outcome))
     return outcome
 
@@ -95,7 +102,8 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             context = ActContext(task, number, lessons, previous, effects)
             trajectory = await guard("actor", Trajectory, parts.actor.act, context)
 
-            feedback = await evaluate(task, trajectory, evaluator, effects)
+            charged = "evaluator" not in parts.uncharged
+            feedback = await evaluate(task, trajectory, evaluator, effects, charged=charged)
             trial = Trial(number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
             if retired := to_retire([*trials, trial], parts.retire_after):
                 trial = replace(trial, retired=retired)

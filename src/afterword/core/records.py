@@ -283,6 +283,8 @@ class Outcome:
     fault: FaultRecord | None = None
     leaks: tuple[Leak, ...] = ()
     """Held-out text in lessons or prompts, looked for after the loop: the acceptance may be worth less than it says."""
+    accepted_by_trial: tuple[bool | None, ...] = ()
+    """With `Reflexion(accept_each=True)`: whether what had been submitted if that trial were the last is accepted."""
 
     @property
     def passed(self) -> bool:

@@ -97,22 +97,27 @@ class Curve:
 
 
 def solved_curve(
-    solved_at: Mapping[str, Sequence[float | None]],
+    steps: Mapping[str, Sequence[Sequence[tuple[float, bool]]]],
     at: Sequence[float],
     *,
     seed: int = 0,
     confidence: float = CONFIDENCE,
 ) -> Curve:
-    """The share of tasks solved for at most so much; `None` was never solved.
+    """The share of tasks that are solved where at most so much is spent.
 
-    `solved_at` gives, for each task, what each seed had spent when it solved it.
+    `steps` gives, for each task and each of its seeds, what had been spent at some moments, and whether the task was
+    solved then. Each step stands until the next one.
     """
     rows = [
-        [[float(spent is not None and spent <= point) for spent in values] for point in at]
-        for values in solved_at.values()
-        if values
+        [[float(_at(point, steps_of_seed)) for steps_of_seed in seeds] for point in at]
+        for seeds in steps.values()
+        if seeds
     ]
     return Curve(tuple(at), tuple(_shares(rows, len(at), seed, confidence)))
+
+
+def _at(point: float, steps: Sequence[tuple[float, bool]]) -> bool:
+    return next((solved for spent, solved in reversed(steps) if spent <= point), False)
 
 
 def _shares(rows: Sequence[Sequence[Sequence[float]]], width: int, seed: int, confidence: float) -> list[Estimate]:

@@ -178,11 +178,11 @@ def _arm(
         return mean_by_task(_scores(of, solved), seed=seed)
 
     def curve(of: Measure) -> Curve:
-        spent: dict[str, list[float | None]] = defaultdict(list)
+        steps: dict[str, list[list[tuple[float, bool]]]] = defaultdict(list)
         for row in sound:
-            at = row.solved_at()
-            spent[row.task].append(None if at is None else of(at))
-        return solved_curve(spent, points[of], seed=seed)
+            known = [(of(spent), solved) for spent, solved in row.steps()]
+            steps[row.task].append([(spent, solved) for spent, solved in known if spent is not None])
+        return solved_curve(steps, points[of], seed=seed)
 
     most = max((len(row.trials) for row in sound), default=0)
     return ArmReport(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from afterword.core.effects import UNCHARGED
 from afterword.core.records import Outcome, Status, StopReason, Usage
 
 BURNED = "burned"
@@ -25,9 +26,11 @@ class TrialResult:
     """What the visible evaluator said."""
     score: float
     spent: Usage
-    """By the end of this trial, all roles together, and what was asked before the first one."""
+    """When its output was judged, all roles together, with what was asked before the first trial."""
     lesson: bool
     """Whether a lesson was in its prompt."""
+    accepted: bool | None = None
+    """Whether the held-out check accepts what had been submitted if it were the last one; None: it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +68,40 @@ class Result:
 
     @property
     def spent(self) -> Usage:
-        """All roles together."""
-        return sum(self.usage.values(), Usage())
-
-    @property
-    def _came_with(self) -> int:
-        """The trial by whose end the output was there. One that the visible evaluator failed was submitted in the end.
-
-        Of several that pass, of an arm that goes on, only the submitted one was judged; the first one stands for it.
-        """
-        if not self.passed:
-            return len(self.trials)
-        return next((trial.number for trial in self.trials if trial.passed), self.chosen or 0)
-
-    def solved_at(self) -> Usage | None:
-        """What was spent when the output was there that solved the task; None if none did."""
-        if not self.solved:
-            return None
-        at = next((trial.spent for trial in self.trials if trial.number == self._came_with), None)
-        return self.spent if at is None or not self.passed else at
+        """All roles together, without what finding out how it did has taken."""
+        return _charged(self.usage)
 
     def solved_by(self, trial: int) -> bool:
-        """Whether it was solved with at most so many trials."""
-        return self.solved and self.chosen is not None and self._came_with <= trial
+        """Whether what had been submitted after at most so many trials is right.
+
+        Where only the output that was submitted is judged, it counts from the trial that gave it, or the first one that
+        passed; what had been submitted before is then not known, and counts as wrong.
+        """
+        if self.faulted or self.chosen is None or trial < 1:
+            return False
+        if trial >= len(self.trials):
+            return self.solved
+        if (known := self.trials[trial - 1].accepted) is not None:
+            return known
+        passed = (one.number for one in self.trials if one.passed)
+        return self.solved and (next(passed, self.chosen) if self.passed else self.chosen) <= trial
+
+    def steps(self) -> list[tuple[Usage, bool]]:
+        """By trial what had been spent when it was judged, and whether what had been submitted then is right."""
+        return [(trial.spent, self.solved_by(trial.number)) for trial in self.trials]
 
 
 def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
     """The record of an outcome."""
     spent = _before_trials(outcome)
     trials = []
-    for trial in outcome.trials:
-        spent = spent + sum(trial.usage.values(), Usage())
-        feedback = trial.feedback
-        trials.append(TrialResult(trial.number, feedback.passed, feedback.score, spent, bool(trial.lessons_shown)))
+    by_trial = outcome.accepted_by_trial or (None,) * len(outcome.trials)
+    for trial, accepted in zip(outcome.trials, by_trial, strict=True):
+        after = {role: used for role, used in trial.usage.items() if role in _AFTER}
+        judged = spent + _charged({role: used for role, used in trial.usage.items() if role not in after})
+        seen, lesson = trial.feedback, bool(trial.lessons_shown)
+        trials.append(TrialResult(trial.number, seen.passed, seen.score, judged, lesson, accepted))
+        spent = judged + _charged(after)
     return Result(
         outcome.task_id,
         arm,
@@ -113,6 +117,12 @@ def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
     )
 
 
+def _charged(usage: Mapping[str, Usage]) -> Usage:
+    return sum((used for role, used in usage.items() if role != UNCHARGED), Usage())
+
+
+_AFTER = frozenset({"reflector", "memory", "reviewer"})
+"""The roles that are asked when an output has been judged: it could be submitted without them."""
 _BEFORE = "test_writer"
 """The role that is asked before the first trial: an arm that has its tests written has paid for them by then."""
 

@@ -19,7 +19,15 @@ from afterword.core.faults import first_of_group, record_of
 from afterword.core.protocols import EventSink, Recorder
 from afterword.core.records import FaultRecord, Outcome, StopReason, Task
 from afterword.core.reflexion import Reflexion
-from afterword.errors import AfterwordError, ComponentFault, Fault, InputError, JournalFault, ReplayDiverged
+from afterword.errors import (
+    AfterwordError,
+    ComponentFault,
+    Fault,
+    InputError,
+    JournalFault,
+    RecordingMismatch,
+    ReplayDiverged,
+)
 
 _MOST_STARTS = 3
 """A world that answers otherwise each time it is taken through the recorded steps will not stop doing so."""
@@ -177,7 +185,10 @@ class _Work:
             except JournalFault:
                 raise
             except Exception as error:  # noqa: BLE001 - kept as this job's outcome; the others go on
-                return self._failed(job, error), False
+                failed = self._failed(job, error)
+                if not isinstance(error, RecordingMismatch):  # which is about the record, and not about the task
+                    await self._record.finish(failed, arm=job.arm, seed=job.seed)
+                return failed, False
             fault = outcome.fault
             if fault is None or fault.kind != ReplayDiverged.__name__ or starts == _MOST_STARTS:
                 return outcome, True

@@ -23,8 +23,9 @@ __all__ = ["SHARED", "SharedCalls"]
 class SharedCalls:
     """A recorder for the arms of an experiment: what they ask alike is asked once for all of them.
 
-    That is what actors ask in the first trial, and what is asked before it, e.g. for tests. Arms whose actors are told
-    nothing of earlier trials also share the later ones: the first arm that comes to a trial makes the attempt.
+    That is what actors ask in the first trial and what is asked to judge it, and what is asked before it, e.g. for
+    tests. Arms whose actors are told nothing of earlier trials also share the later ones: the first arm that comes to
+    a trial makes the attempt.
 
     Args:
         recorder: where what is asked is kept.
@@ -48,7 +49,10 @@ class SharedCalls:
             return cast("T", self._answers[shared])  # a `Reply`, as was asked for
 
     def _is_shared(self, key: EffectKey) -> bool:
-        return key.trial == 0 or (key.role == "actor" and (key.trial == 1 or key.arm in self._untold))
+        if key.trial == 0:
+            return True
+        alike = key.role == "actor" or key.role.startswith("evaluator/")
+        return alike and (key.trial == 1 or key.arm in self._untold)
 
     def done(self, task: str, seed: int) -> None:
         """Drops what is held for a task once all of its arms are over."""
