@@ -130,7 +130,7 @@ def _how(settings: Settings) -> _How:
 
 
 def _refuse_idle_judge(settings: Settings, watch: WatchName) -> None:
-    """Where no model judges: a model that watches is chosen as the judge is, and is asked once, at 0."""
+    """Where no model judges: one that watches is chosen as a judge is, and has one vote at temperature 0."""
     for option in settings.judge_options:
         if option != "--judge-model":
             raise InputError(f"{option} is for --judge model; add that or leave {option} out")
