@@ -221,7 +221,12 @@ def test_a_limit_below_one_is_refused(afterword: Command) -> None:
     )
 
 
-@pytest.mark.parametrize("option", ["--judge-model", "--judge-temperature"])
-def test_a_judge_that_nothing_asks_is_refused(afterword: Command, option: str) -> None:
-    ran = afterword("run", "alfworld", "--model", "scripted:none.jsonl", option, "0")
-    assert f"no model judges here; add --judge model or --watch model, or leave out {option}" in ran.complaint
+def test_a_judging_model_that_nothing_asks_is_refused(afterword: Command) -> None:
+    ran = afterword("run", "alfworld", "--model", "scripted:none.jsonl", "--judge-model", "local")
+    assert "no model judges here; add --judge model or --watch model, or leave out --judge-model" in ran.complaint
+
+
+@pytest.mark.parametrize("option", ["--judge-votes", "--judge-temperature"])
+def test_what_a_model_that_watches_does_not_heed_is_refused(afterword: Command, option: str) -> None:
+    ran = afterword("run", "alfworld", "--model", "scripted:none.jsonl", "--watch", "model", option, "1")
+    assert f"{option} is for --judge model; add that or leave {option} out" in ran.complaint

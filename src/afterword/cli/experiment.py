@@ -25,6 +25,9 @@ ExperimentFile = Annotated[Path | None, typer.Argument(help="What is compared, a
 Example = Annotated[bool, typer.Option("--example", help="Print a file with all keys explained, and do nothing else.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would ask and cost at most, and do nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before money is spent.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", help="Tasks x arms x seeds at a time. [8; local model: 2; scripted: 1]")
+]
 AskAbove = Annotated[float, typer.Option(help="Ask before more than this can be spent.")]
 
 
@@ -39,7 +42,7 @@ def experiment(
     api_key: options.ApiKey = None,
     data: options.Data = None,
     limit: options.Limit = None,
-    jobs: options.TasksAtATime = None,
+    jobs: Jobs = None,
     model_calls: options.ModelCalls = None,
     verdicts: options.Verdicts = None,
     journal: options.JournalPlace = None,

@@ -119,17 +119,23 @@ def _how(settings: Settings) -> _How:
         raise InputError(f"--max-steps takes a number from 1, found {max_steps}")
     judge = _choice(settings, "judge", Judge, Judge.ENVIRONMENT)
     watch = _choice(settings, "watch", WatchName, WatchName.HEURISTIC)
-    if settings.options.get("judge_votes") is not None and judge is not Judge.MODEL:
-        raise InputError("--judge-votes is for --judge model; add it or leave the votes out")
-    if settings.judge_options and judge is not Judge.MODEL and watch is not WatchName.MODEL:
-        left_out = settings.judge_options[0]
-        raise InputError(f"no model judges here; add --judge model or --watch model, or leave out {left_out}")
+    if judge is not Judge.MODEL:
+        _refuse_idle_judge(settings, watch)
     return _How(
         judge,
         watch,
         StuckHeuristic(_limit(settings, "stuck_cycles", 3), _limit(settings, "stuck_actions", 30)),
         max_steps if settings.options.get("max_steps") is not None else None,
     )
+
+
+def _refuse_idle_judge(settings: Settings, watch: WatchName) -> None:
+    """Where no model judges: one that watches is chosen as a judge is, and has one vote at temperature 0."""
+    for option in settings.judge_options:
+        if option != "--judge-model":
+            raise InputError(f"{option} is for --judge model; add that or leave {option} out")
+        if watch is not WatchName.MODEL:
+            raise InputError("no model judges here; add --judge model or --watch model, or leave out --judge-model")
 
 
 def _choice(settings: Settings, name: str, kind: type[C], default: C) -> C:

@@ -1,0 +1,28 @@
+"""The commented example of an experiment's file: it names every key, and each that it comments out is taken."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from afterword.cli.experiment import template
+from afterword.cli.experiment_file import Overrides, _AllowanceTable, _File, _Models, read_experiment
+
+OPTIONS = "# [options]"
+
+
+@pytest.mark.parametrize("table", [_File, _Models, _AllowanceTable], ids=["file", "models", "allowance"])
+def test_the_example_names_every_key(table: type[BaseModel]) -> None:
+    named = set(re.findall(r"\b(\w+) = |\[(\w+)\]", template()))
+    assert set(table.model_fields) - {key or name for key, name in named} == set()
+
+
+def test_each_key_that_the_example_comments_out_is_taken(tmp_path: Path) -> None:
+    before_options, found, _ = template().partition(OPTIONS)
+    file = tmp_path / "example.toml"
+    file.write_text(re.sub(r"^# (\w+ = )", r"\1", before_options, flags=re.MULTILINE))
+    settings = read_experiment(file, Overrides()).plan.settings
+    assert found == OPTIONS
+    assert (settings.models.threads, settings.models.judge_temperature, settings.without) == (2, "0.0", ("diagnosis",))
+    assert settings.allow_weak_isolation
