@@ -53,11 +53,11 @@ def test_shares_and_effects_are_printed_with_intervals(afterword: Command, outco
     assert ran.code == 0, ran.err
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     assert lines[0] == "all: 3 lessons of 2 tasks"
-    assert "quotes evidence 67 % 21 to 94 %" in lines
-    assert "prescribes a change 67 % 21 to 94 %" in lines
+    assert "quotes evidence 67 % 15 to 96 %" in lines
+    assert "prescribes a change 67 % 15 to 96 %" in lines
     assert "in the next trial, for 3 lessons that it had in its prompt:" in lines
-    assert "gained 67 % 21 to 94 %" in lines
-    assert "lost 33 % 6 to 79 %" in lines
+    assert "gained 67 % 15 to 96 %" in lines
+    assert "lost 33 % 4 to 85 %" in lines
     assert "2 checks gained, 1 lost" in lines
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from afterword.experiments.by_task import mcnemar, mean_by_task, paired, solved_curve
+from afterword.experiments.shares import share_by_task
 from afterword.experiments.statistics import tango, wilson
 
 Scores = dict[str, list[float]]
@@ -41,6 +42,18 @@ def test_no_common_task_gives_no_difference() -> None:
     found = paired({"a": [1.0]}, {"b": [1.0]})
     assert (found.difference.value, found.difference.low, found.difference.high) == (None, -1.0, 1.0)
     assert found.p_value == 1
+
+
+def test_several_seeds_of_passes_are_a_share_of_tasks() -> None:
+    scores = {"a": [1.0, 1.0, 1.0], "b": [0.0], "c": [1.0, 0.0], "not tried": []}
+    assert mean_by_task(scores) == share_by_task(scores.values())
+    assert mean_by_task({"a": [0.7, 0.2], "b": [1.0, 0.0]}) != share_by_task([[0.7, 0.2], [1.0, 0.0]])
+
+
+def test_a_curve_has_the_interval_of_the_share_at_each_point() -> None:
+    spent: dict[str, list[float | None]] = {"a": [10.0, None], "b": [None, 30.0], "c": [20.0, 20.0]}
+    curve = solved_curve(spent, [10, 30])
+    assert curve.share == (share_by_task([[1, 0], [0, 0], [0, 0]]), share_by_task([[1, 0], [0, 1], [1, 1]]))
 
 
 @pytest.mark.parametrize("solved", [0.0, 1.0])
@@ -112,3 +125,31 @@ def test_intervals_over_seeds_cover_the_truth_as_often_as_they_say(tasks: int, s
 def test_intervals_over_seeds_cover_the_truth_in_a_short_run() -> None:
     for share in coverage(40, 3, 0.1, 200):
         assert 0.90 <= share <= 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tasks", "seeds", "easy", "hard"),
+    [
+        (40, 3, 19, 1),
+        (40, 3, 9, 1),
+        (100, 3, 19, 1),
+        (164, 3, 19, 1),
+        (40, 3, 2, 1),
+        (40, 5, 2, 1),
+        (15, 3, 2, 1),
+        (20, 3, 4, 1),
+        (40, 3, 0.5, 0.5),
+        (40, 5, 1, 9),
+    ],
+)
+def test_means_over_seeds_cover_the_truth_as_often_as_they_say(
+    tasks: int, seeds: int, easy: float, hard: float
+) -> None:
+    chance = np.random.default_rng(4)
+    truth = easy / (easy + hard)
+    covered = 0
+    for _ in range(2000):
+        found = mean_by_task(rows(chance.random((tasks, seeds)) < chance.beta(easy, hard, (tasks, 1))))
+        covered += found.low <= truth <= found.high
+    assert 0.93 <= covered / 2000 <= 0.97

@@ -1,7 +1,7 @@
-"""Arms compared task by task: means, differences and curves with intervals that resample whole tasks.
+"""Arms compared task by task: means, differences and curves, in whose intervals the seeds of one task belong together.
 
-The seeds of one task are no independent evidence, so a task is always drawn with all of them. Needs the
-extra `analysis`.
+They are no independent evidence: a share counts them for what they are worth (see `shares`), and for a difference whole
+tasks are resampled, each with all its seeds. Needs the extra `analysis`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import lru_cache
 from statistics import NormalDist, fmean
 
 from afterword.errors import MissingExtra
+from afterword.experiments.shares import share_by_task
 from afterword.experiments.statistics import CONFIDENCE, Estimate, tango, wilson
 
 try:
@@ -57,7 +58,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def mean_by_task(scores: Mapping[str, Sequence[float]], *, seed: int = 0, confidence: float = CONFIDENCE) -> Estimate:
     """The mean over tasks of each one's mean over seeds, every score in [0, 1].
 
-    One seed of passes and failures is a plain share (Wilson); else tasks are resampled.
+    Of passes and failures it is a share, with Wilson's interval by task; of other scores tasks are resampled.
     """
     return _shares([[list(values)] for values in scores.values() if values], 1, seed, confidence)[0]
 
@@ -122,8 +123,8 @@ def _at(point: float, steps: Sequence[tuple[float, bool]]) -> bool:
 
 def _shares(rows: Sequence[Sequence[Sequence[float]]], width: int, seed: int, confidence: float) -> list[Estimate]:
     """The means of several scores at once; a row is a task, with the seeds of each score."""
-    if all(len(values) == 1 and values[0] in (0, 1) for row in rows for values in row):
-        return [wilson(int(sum(row[at][0] for row in rows)), len(rows), confidence) for at in range(width)]
+    if all(value in (0, 1) for row in rows for seeds in row for value in seeds):
+        return [share_by_task((row[at] for row in rows), confidence) for at in range(width)]
     values = np.asarray([[fmean(seeds) for seeds in row] for row in rows], dtype=float).reshape(len(rows), width)
     return _means(values, (0.0, 1.0), seed, confidence)
 

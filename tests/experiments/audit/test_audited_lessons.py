@@ -135,6 +135,27 @@ def test_a_task_in_two_arms_is_one_task() -> None:
     assert (group.lessons, group.tasks, group.arms) == (2, 1, 2)
 
 
+def test_lessons_of_one_task_are_no_independent_evidence() -> None:
+    tasks = {f"t{number}": GOOD if number < 5 else "I will try." for number in range(10)}
+    lessons = [
+        replace(lesson, seed=seed)
+        for task, text in tasks.items()
+        for seed in range(3)
+        for lesson in look(
+            failing(1, text, "test_zero"),
+            failing(2, text, "test_zero", shown=(1,)),
+            failing(3, text, "test_zero", shown=(2,)),
+            task=task,
+        )
+    ]
+    (group,) = summarise(lessons, {lesson.key: "right" if lesson.text == GOOD else "vague" for lesson in lessons})
+    half, never = wilson(5, 10), wilson(0, 10)
+    assert (group.lessons, group.tasks) == (90, 10)
+    assert group.aspects["quotes evidence"] == replace(half, n=90)
+    assert group.labels["right"] == replace(half, n=90)
+    assert group.effects["gained"] == replace(never, n=60)
+
+
 def test_keys_tell_lessons_apart_and_stay() -> None:
     first, again = look(failing(1, GOOD, "a"))[0], look(failing(1, GOOD, "a"))[0]
     assert first.key == again.key

@@ -1,4 +1,7 @@
-"""The lessons of a run counted: shares with their intervals, over all of them and by family and model."""
+"""The lessons of a run counted: shares over all of them and by family and model.
+
+Lessons of one task are alike, so the intervals go by task (see `shares`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from dataclasses import dataclass
 
 from afterword.experiments.audit.labels import LABELS, Label
 from afterword.experiments.audit.lessons import AuditedLesson
-from afterword.experiments.statistics import Estimate, wilson
+from afterword.experiments.shares import share_of_items
+from afterword.experiments.statistics import Estimate
 
 ALL = ("all", "all")
 
@@ -62,16 +66,24 @@ def _order(item: tuple[tuple[str, str], list[AuditedLesson]]) -> tuple[bool, tup
 
 def _group(family: str, model: str, lessons: list[AuditedLesson], labels: Mapping[str, Label]) -> Group:
     followed = [lesson for lesson in lessons if lesson.effect is not None]
-    classed = [labels[lesson.key] for lesson in lessons if lesson.key in labels]
+    classed = [lesson for lesson in lessons if lesson.key in labels]
     return Group(
         family,
         model,
         len(lessons),
         len({lesson.task for lesson in lessons}),
         len({(lesson.arm, lesson.seed) for lesson in lessons}),
-        {name: wilson(sum(map(holds, lessons)), len(lessons)) for name, holds in _ASPECTS.items()},
-        {name: wilson(sum(lesson.effect == name for lesson in followed), len(followed)) for name in _EFFECTS},
+        {name: _share((one.task, holds(one)) for one in lessons) for name, holds in _ASPECTS.items()},
+        {name: _share((one.task, one.effect == name) for one in followed) for name in _EFFECTS},
         sum(lesson.checks_gained for lesson in followed),
         sum(lesson.checks_lost for lesson in followed),
-        {label: wilson(classed.count(label), len(classed)) for label in LABELS} if classed else {},
+        {label: _share((one.task, labels[one.key] == label) for one in classed) for label in LABELS} if classed else {},
     )
+
+
+def _share(found: Iterable[tuple[str, bool]]) -> Estimate:
+    """Of how many lessons something holds; each is given by its task and whether it does."""
+    by_task: dict[str, list[bool]] = defaultdict(list)
+    for task, holds in found:
+        by_task[task].append(holds)
+    return share_of_items(by_task.values())
