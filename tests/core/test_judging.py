@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import anyio
 import pytest
 
 from afterword import (
     Acceptance,
+    ActContext,
     Allowance,
     EvaluateContext,
     Feedback,
+    Reflexion,
     Task,
     Trajectory,
     Trial,
@@ -178,3 +181,52 @@ ACCEPTED, REJECTED = Acceptance(True, 2, 2, "exact"), Acceptance(False, 1, 2, "e
 )
 def test_status(best: Trial | None, acceptance: Acceptance | None, faulted: bool, status: Status) -> None:
     assert status_of(best, acceptance, faulted) == status
+
+
+async def _program(context: ActContext) -> str:
+    return ["right", "worse", "also right"][context.number - 1]
+
+
+async def _fails(context: EvaluateContext) -> Feedback:
+    """Fails all three, of which it likes the second best."""
+    return Feedback(False, {"worse": 0.9}.get(context.trajectory.output, 0.1), "exact", "failed")
+
+
+async def _knows(context: EvaluateContext) -> Feedback:
+    return Feedback("right" in context.trajectory.output, 1.0, "isolated")
+
+
+def test_what_had_been_submitted_after_each_trial_is_judged_in_the_end_where_that_is_asked_for() -> None:
+    plain = Reflexion(_program, _fails, held_out=_knows, max_trials=3).run_sync(TASK)
+    each = Reflexion(_program, _fails, held_out=_knows, max_trials=3, accept_each=True).run_sync(TASK)
+    assert (plain.accepted_by_trial, each.accepted_by_trial) == ((), (True, False, False))
+    assert plain.acceptance == each.acceptance == Acceptance(False, 0, 1, "isolated")
+    assert each.best is not None
+    assert each.best.number == 2
+
+
+def test_a_fault_of_such_a_verdict_leaves_it_unknown_and_nothing_else() -> None:
+    async def shaky(context: EvaluateContext) -> Feedback:
+        if context.trajectory.output == "right":
+            raise SandboxFault("the sandbox was lost")
+        return await _knows(context)
+
+    outcome = Reflexion(_program, _fails, held_out=shaky, max_trials=3, accept_each=True).run_sync(TASK)
+    assert (outcome.accepted_by_trial, outcome.fault) == ((None, False, False), None)
+
+
+@pytest.mark.parametrize("uncharged", [(), ("held_out",)])
+def test_a_verdict_outside_the_allowance_is_reached_and_told_apart(uncharged: tuple[Literal["held_out"], ...]) -> None:
+    model = ListModel(["right", "pass"])
+
+    async def act(context: ActContext) -> str:
+        return (await context.effects.complete("actor", model, ask("solve it"))).text
+
+    async def asks(context: EvaluateContext) -> Feedback:
+        reply = await context.effects.complete("judge", model, ask("is it right?"))
+        return Feedback(reply.text == "pass", 1.0, "model")
+
+    loop = Reflexion(act, _fails, held_out=asks, max_trials=1, allowance=Allowance(calls=1), uncharged=uncharged)
+    outcome = loop.run_sync(TASK)
+    assert (outcome.acceptance is not None) is bool(uncharged)
+    assert set(outcome.usage) == {"actor", *(["uncharged"] if uncharged else [])}

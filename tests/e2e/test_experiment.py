@@ -134,6 +134,9 @@ def test_one_task_that_cannot_run_stops_nothing(tmp_path: Path, afterword: Comma
     assert {one["status"] for place, one in told.items() if place[0] == "double"} == {"faulted"}
     assert {told["triple", arm, 2]["status"] for arm in ARMS[1:]} == {"accepted"}
     assert ran.code == 3
+    (run,) = {str(one["run"]) for one in told.values()}
+    seen = json.loads(afterword("compare", run, "--journal", tmp_path / "runs.sqlite", "--json").out)
+    assert {arm["arm"]: arm["faults"] for arm in seen["arms"]} == dict.fromkeys(ARMS, 2)  # it counts for each arm
 
 
 def test_arms_that_do_not_see_the_verdict_are_judged_in_the_end(tmp_path: Path, afterword: Command) -> None:

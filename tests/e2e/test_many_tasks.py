@@ -105,7 +105,12 @@ def test_the_budget_of_the_run_leaves_tasks_that_a_larger_one_takes_up(tmp_path:
     told = lines(ran.out)
     assert ran.code == 1
     assert (told["double"]["status"], told["double"]["stop_reason"]) == ("gave_up", "calls")
-    assert told["fourfold"] == {"task": "fourfold", "status": "not_begun", "stop_reason": "calls"}
+    assert told["fourfold"] == {
+        "run": told["fourfold"]["run"],
+        "task": "fourfold",
+        "status": "not_begun",
+        "stop_reason": "calls",
+    }
     assert "the calls budget of the run is used up" in ran.err
     more = afterword("resume", "--total-calls", "9", "--json")
     assert {task: one["status"] for task, one in lines(more.out).items()} == dict.fromkeys(names, "accepted")
@@ -136,7 +141,12 @@ def test_what_every_later_task_would_meet_too_ends_the_run_which_goes_on_with_a_
         ran = afterword("run", tasks, *model, "--jobs", "1", "--json")
         told = lines(ran.out)
         assert [told[name]["status"] for name in names] == ["accepted", "faulted", "not_begun", "not_begun"]
-        assert told["fivefold"] == {"task": "fivefold", "status": "not_begun", "stop_reason": "cancelled"}
+        assert told["fivefold"] == {
+            "run": told["fivefold"]["run"],
+            "task": "fivefold",
+            "status": "not_begun",
+            "stop_reason": "cancelled",
+        }
         assert ran.code == 3
         assert "no more tasks are begun, since each would fail: " in ran.err
         assert says in ran.err.splitlines()[-1]

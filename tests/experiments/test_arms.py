@@ -253,6 +253,22 @@ def test_another_first_question_is_not_shared() -> None:
     assert len(kept.keys) == 2
 
 
+@pytest.mark.parametrize(("role", "asked"), [("evaluator/judge", 1), ("held_out/judge", 2), ("reflector", 2)])
+def test_what_judges_the_shared_attempt_is_shared_too(role: str, asked: int) -> None:
+    kept = Keeping()
+    recorder = SharedCalls(kept)
+
+    async def main() -> None:
+        async def said() -> Reply:
+            return Reply("pass", "stop", Usage(1), "m")
+
+        for arm in ("retry", "reflexion"):
+            await recorder.effect(EffectKey("t", arm, 0, 1, role, 0), "is it right?", said, Reply)
+
+    anyio.run(main)
+    assert len(kept.keys) == asked
+
+
 def test_what_is_held_is_dropped() -> None:
     recorder = SharedCalls(Keeping())
 

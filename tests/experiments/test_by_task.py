@@ -51,8 +51,9 @@ def test_several_seeds_of_passes_are_a_share_of_tasks() -> None:
 
 
 def test_a_curve_has_the_interval_of_the_share_at_each_point() -> None:
-    spent: dict[str, list[float | None]] = {"a": [10.0, None], "b": [None, 30.0], "c": [20.0, 20.0]}
-    curve = solved_curve(spent, [10, 30])
+    never: list[tuple[float, bool]] = []
+    steps = {"a": [[(10.0, True)], never], "b": [never, [(30.0, True)]], "c": [[(20.0, True)], [(20.0, True)]]}
+    curve = solved_curve(steps, [10, 30])
     assert curve.share == (share_by_task([[1, 0], [0, 0], [0, 0]]), share_by_task([[1, 0], [0, 1], [1, 1]]))
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from afterword.core.records import Acceptance, FaultRecord, Feedback, Outcome, StopReason, Trajectory, Trial, Usage
 from afterword.errors import InputError
 from afterword.experiments.comparison import compare
+from afterword.experiments.report.verdict import verdict
 from afterword.experiments.results import Result, result_of
 from tests.experiments.made import experiment, result
 
@@ -256,3 +257,74 @@ def test_identical_arms_show_no_difference_beyond_chance_in_many_runs(seeds: int
     by_p, by_interval = rejected(lambda chance: list(experiment(arms, tasks=60, seeds=seeds, chance=chance)), 2000)
     assert by_p <= 0.055
     assert 0.03 <= by_interval <= 0.07
+
+
+def test_what_faults_could_turn_round_is_no_win() -> None:
+    rows = []
+    for number in range(100):
+        rows.append(result(f"t{number}", arm="retry", passed=(number < 50,)))
+        rows.append(result(f"t{number}", arm="reflexion", passed=(30 <= number < 62,), faulted=number < 30))
+    found = compare(rows)
+    (one,) = found.against
+    assert one.p_adjusted < 0.05 < one.paired.difference.low
+    assert one.with_faults == (-0.18, 0.12)
+    assert "No difference from retry beyond chance" in verdict(found)
+    assert "what the faults would have come to could turn that round" in verdict(found)
+
+
+def test_what_is_missing_on_one_side_is_told() -> None:
+    few = [result(f"t{n}", arm="retry", passed=(n < 50,)) for n in range(100)]
+    few += [result(f"t{n}", arm="reflexion") for n in range(20)]
+    assert "reflexion and retry are compared on the 20 tasks that both have without a fault." in compare(few).caveats
+    seeds = [result("a", arm="retry", seed=seed) for seed in range(5)] + [result("a", arm="reflexion")]
+    assert "reflexion lacks 4 of 5 seeds: differences go by those that both arms have." in compare(seeds).caveats
+
+
+@pytest.mark.parametrize(
+    ("rows", "told", "never"),
+    [
+        (
+            [result(f"t{n}", arm=arm, faulted=n > 1) for n in range(9) for arm in ("retry", "reflexion")],
+            "No difference from retry",
+            "Every arm solved all",
+        ),
+        (
+            [result(t, arm=arm, faulted=arm == "reflexion") for t in "abc" for arm in ("retry", "reflexion")],
+            "No arm has a task in common with retry that both came through",
+            "Every arm",
+        ),
+        (
+            [result("a", arm="retry"), result("b", arm="reflexion")],
+            "No arm has a task in common with retry that both came through",
+            "Every arm solved all",
+        ),
+        (
+            [result(t, arm=arm, faulted=True) for t in "ab" for arm in ("retry", "reflexion")],
+            "Every result has a fault",
+            "No arm solved anything",
+        ),
+    ],
+)
+def test_nothing_is_said_of_what_nobody_knows(rows: list[Result], told: str, never: str) -> None:
+    found = compare(rows)
+    assert told in verdict(found)
+    assert never not in " ".join([verdict(found), *found.caveats])
+
+
+@pytest.mark.parametrize(
+    ("base", "why"),
+    [
+        (result("a", arm="retry", faulted=True), "have no task in common that both came through without a fault"),
+        (result("a", arm="retry", seed=1), "have no seed in common"),
+        (result("b", arm="retry"), "have no task in common"),
+    ],
+)
+def test_why_arms_cannot_be_compared(base: Result, why: str) -> None:
+    rows = [base, result("a", arm="reflexion")]
+    assert f"reflexion and retry {why}: they cannot be compared." in compare(rows).caveats
+
+
+def test_what_nobody_judged_is_in_no_matrix() -> None:
+    blind = [replace(result(t, arm="no_tests", passed=(False,), accepted=True), judged=False) for t in "ab"]
+    (arm,) = compare(blind).arms
+    assert (arm.judged, arm.false_negatives.value, arm.solved.value, arm.unconfirmed) == (0, None, 1.0, 0)

@@ -17,6 +17,7 @@ from afterword.errors import (
     BudgetExhausted,
     InputError,
     JournalFault,
+    RecordingMismatch,
     ReplayDiverged,
     ServerFault,
     UnknownPrice,
@@ -144,6 +145,26 @@ async def test_model_calls_have_a_limit_of_their_own() -> None:
     assert model.most == 2
 
 
+class Finished(Unrecorded):
+    """Keeps what came of each job."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.statuses: dict[str, str] = {}
+
+    async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
+        self.statuses[outcome.task_id] = outcome.status
+
+
+async def test_what_is_wrong_with_the_record_is_no_outcome_of_the_job() -> None:
+    def fail() -> None:
+        raise RecordingMismatch("the request differs from the recorded one")
+
+    heard, record = Heard(), Finished()
+    await run_jobs([job("a", SlowModel(), opened=fail)], at_once=1, record=record, listener=heard)
+    assert (heard.statuses, record.statuses) == ({"a": "faulted"}, {})
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -157,10 +178,10 @@ async def test_one_failing_job_stops_no_other(error: Exception, kind: str) -> No
     def fail() -> None:
         raise error
 
-    heard, model = Heard(), SlowModel()
+    heard, model, record = Heard(), SlowModel(), Finished()
     jobs = [job("a", model), job("bad", model, opened=fail), job("c", model)]
-    await run_jobs(jobs, at_once=2, record=Unrecorded(), listener=heard)
-    assert heard.statuses == {"a": "gave_up", "bad": "faulted", "c": "gave_up"}
+    await run_jobs(jobs, at_once=2, record=record, listener=heard)
+    assert heard.statuses == record.statuses == {"a": "gave_up", "bad": "faulted", "c": "gave_up"}
     fault = heard.outcomes["bad"].fault
     assert fault is not None
     assert fault.kind == kind

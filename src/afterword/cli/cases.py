@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from afterword.cli.families.interface import OptionValue, Settings
 from afterword.errors import InputError
-from afterword.experiments.arms import Arm, arm_named
+from afterword.experiments.arms import ARM_CHARS, Arm, arm_named
 from afterword.experiments.sharing import SHARED
 from afterword.memories import MemoryKind
 from afterword.reflectors.parts import parts_of
@@ -42,6 +42,10 @@ class ArmPlan:
     def __post_init__(self) -> None:
         if self.name == SHARED:
             raise InputError(f"an arm cannot be called {SHARED!r}, where calls of several arms stand; rename it")
+        if len(self.name) > ARM_CHARS:
+            raise InputError(
+                f"the name of an arm has at most {ARM_CHARS} characters, found {self.name!r:.60}…; shorten it"
+            )
         if self.max_trials is not None and self.kind.one_trial and self.kind.name == "single":
             raise InputError(f"the arm {self.name!r} is one attempt; leave max_trials out")
         parts_of(self.without)  # refuses what is none

@@ -65,7 +65,9 @@ class Kept:
         return await self._record.outcome(task, arm=arm, seed=seed)
 
     async def finish(self, outcome: Outcome, *, arm: str, seed: int = 0) -> None:
-        """Keeps what a task came to."""
+        """Keeps what a task came to, also one of several that could not begin."""
+        if not self._begun:
+            await self.begin(outcome.task_id)
         await self._record.finish(outcome, arm=arm, seed=seed)
 
     async def forget(self, task: str, *, arm: str, seed: int = 0, trial: int, why: str) -> None:

@@ -14,7 +14,7 @@ from afterword.core.budget import Allowance
 from afterword.errors import InputError, UnknownPrice
 
 if TYPE_CHECKING:
-    from afterword.cli.families.interface import Settings, Sizes
+    from afterword.cli.families.interface import Item, Settings, Sizes
 
 MOST_TASKS = 1000
 TRIALS = 3
@@ -90,7 +90,10 @@ def pilot(
         options=of_family.stated(chosen),
     )
     stated = Allowance(calls=calls, tokens=tokens, cost_usd=cost_usd)
-    allowance = _allowance(stated, chosen.sizes(settings), _suites(settings))
+    if stated == Allowance():
+        first = next(iter(chosen.items(tuple(sources), settings)))
+        stated = Allowance(calls=_calls(first, chosen.sizes(settings), settings))
+    allowance = stated
     settings = replace(settings, allowance=allowance, max_trials=allowance.calls or MOST_TRIALS)
     how = PilotPlan(alpha, margin, false_positives, most_tasks)
     if exam is not None:
@@ -131,18 +134,11 @@ def _examined(file: Path, family: str, settings: Settings) -> tuple[int, int]:
     return named_in(file, roles_of(settings.models, Strategy.REFLEXION).reflector.name)
 
 
-def _suites(settings: Settings) -> int:
-    """Calls that own tests take as a rule."""
-    if not settings.flag("own_tests"):
-        return 0
-    return settings.number("consensus", 1) + settings.flag("mutation_check")
-
-
-def _allowance(stated: Allowance, sizes: Sizes, suites: int) -> Allowance:
-    """What each arm may spend on a task. What is not stated is as many calls as three trials with lessons take at most.
+def _calls(item: Item, sizes: Sizes, settings: Settings) -> int:
+    """What each arm may spend on a task where nothing is stated: as many calls as three trials with lessons take.
 
     Retry may spend them on trials, so it has more of these.
     """
-    if stated.calls is not None or stated.tokens is not None or stated.cost_usd is not None:
-        return stated
-    return replace(stated, calls=TRIALS * (sizes.steps + sizes.looks) + (TRIALS - 1) + suites)
+    votes = settings.number("judge_votes", 1) if item.judge_calls else 0
+    suites = settings.number("consensus", 1) + settings.flag("mutation_check") if item.own_tests else 0
+    return TRIALS * (sizes.steps + sizes.looks + votes) + (TRIALS - 1) + suites

@@ -19,6 +19,8 @@ from afterword.errors import BudgetExhausted, Fault
 
 NOT_REACHED = "not reached"
 """What is said of a check that nothing came to, neither a pass nor a failure of its own."""
+NOT_JUDGED = "not_judged"
+"""The reason of a visible verdict that nobody has reached, where a loop goes on without one."""
 NO_VERDICT = "no_verdict"
 """The reason of a held-out verdict that was not given, e.g. by a person who skipped it."""
 

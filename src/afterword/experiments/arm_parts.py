@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from afterword.core.effects import Effects
+from afterword.core.judging import NOT_JUDGED
 from afterword.core.protocols import ActContext, Actor, EvaluateContext, Evaluator, Preparable, ReflectContext
 from afterword.core.records import Feedback, Reflection, Task, Trajectory
 from afterword.errors import BudgetExhausted
@@ -87,7 +88,7 @@ class Blind:
 
     async def evaluate(self, context: EvaluateContext) -> Feedback:  # noqa: ARG002
         """Neither passed nor told why."""
-        return Feedback(False, 0.0, "exact", "not_judged", UNKNOWN)
+        return Feedback(False, 0.0, "exact", NOT_JUDGED, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ def _same_actor(actor: Actor, samples: int) -> Actor:  # noqa: ARG001
     return actor
 
 
+ARM_CHARS = 100
+"""Most characters of the name that somebody gives an arm."""
+
+
 def _same_evaluator(evaluator: Evaluator) -> Evaluator:
     return evaluator
 

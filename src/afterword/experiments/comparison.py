@@ -78,7 +78,9 @@ class ArmReport:
     evaluator: Confusion
     """What the visible evaluator said of the submitted output against the held-out check."""
     judged: int
-    """Results that a held-out check judged; the matrix rests on them."""
+    """Results that its evaluator and a held-out check judged; the matrix rests on them."""
+    unconfirmed: int
+    """Results that no held-out check judged: they count as the visible evaluator said."""
     false_positives: Estimate
     """Share of what its evaluator passed that is wrong; by task, so with several seeds not just that of the counts."""
     false_negatives: Estimate
@@ -103,6 +105,8 @@ class Against:
     paired: Paired
     p_adjusted: float
     """Holm's, over all arms that are compared."""
+    with_faults: tuple[float, float] | None
+    """The least and the most that the difference could be, faults being failures or solved; None: there are none."""
     times_tokens: float | None
     """What it spent on those tasks, as a multiple of the baseline's; None where that is not known or nothing."""
     times_cost: float | None
@@ -169,10 +173,10 @@ def _arm(
     seed: int,
 ) -> ArmReport:
     sound = [row for row in rows if not row.faulted]
+    both = [row for row in sound if row.accepted is not None and row.judged]
     matrix = Confusion()
-    for row in sound:
-        if row.accepted is not None:
-            matrix = matrix.plus(passed=row.passed, right=row.accepted)
+    for row in both:
+        matrix = matrix.plus(passed=row.passed, right=bool(row.accepted))
 
     def share(of: Iterable[Result], solved: Callable[[Result], bool]) -> Estimate:
         return mean_by_task(_scores(of, solved), seed=seed)
@@ -195,8 +199,9 @@ def _arm(
         share(rows, lambda row: row.faulted or row.solved),
         matrix,
         matrix.total,
-        share((row for row in sound if row.accepted is not None and row.passed), lambda row: not row.accepted),
-        share((row for row in sound if row.accepted is not None and not row.passed), lambda row: bool(row.accepted)),
+        sum(row.accepted is None for row in sound),
+        share((row for row in both if row.passed), lambda row: not row.accepted),
+        share((row for row in both if not row.passed), lambda row: bool(row.accepted)),
         tuple(share(sound, partial(Result.solved_by, trial=n)) for n in range(1, most + 1)),
         _spending(sound),
         curve(_tokens),
@@ -291,19 +296,34 @@ def _stratum(name: str, rows: Sequence[Result], strata: Mapping[tuple[str, int],
 
 def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -> tuple[Against, ...]:
     """Each arm against the baseline on what both have without a fault: the same tasks with the same seeds."""
-    base = {(row.task, row.seed): row for row in by_arm[baseline] if not row.faulted}
+    base = {(row.task, row.seed): row for row in by_arm[baseline]}
     found = []
     for name, rows in by_arm.items():
         if name == baseline:
             continue
-        both = [(base[row.task, row.seed], row) for row in rows if not row.faulted and (row.task, row.seed) in base]
+        common = [(base[row.task, row.seed], row) for row in rows if (row.task, row.seed) in base]
+        both = [(one, other) for one, other in common if not one.faulted and not other.faulted]
         first = _scores((one for one, _ in both), lambda row: row.solved)
         second = _scores((other for _, other in both), lambda row: row.solved)
-        found.append((name, len(first), paired(first, second, seed=seed), both))
-    adjusted = holm([one.p_value for _, _, one, _ in found])
+        bounds = _with_faults(common) if len(both) < len(common) else None
+        found.append((name, len(first), paired(first, second, seed=seed), bounds, both))
+    adjusted = holm([one.p_value for _, _, one, _, _ in found])
     return tuple(
-        Against(name, baseline, tasks, one, p, _times(both, _tokens), _times(both, _cost))
-        for (name, tasks, one, both), p in zip(found, adjusted, strict=True)
+        Against(name, baseline, tasks, one, p, bounds, _times(both, _tokens), _times(both, _cost))
+        for (name, tasks, one, bounds, both), p in zip(found, adjusted, strict=True)
+    )
+
+
+def _with_faults(pairs: Sequence[tuple[Result, Result]]) -> tuple[float, float]:
+    """The difference if the faults of one arm were failures and those of the other were solved, and the other way."""
+    by_task: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for one, other in pairs:
+        least = float(other.solved) - float(one.solved or one.faulted)
+        most = float(other.solved or other.faulted) - float(one.solved)
+        by_task[one.task].append((least, most))
+    return (
+        fmean(fmean(least for least, _ in found) for found in by_task.values()),
+        fmean(fmean(most for _, most in found) for found in by_task.values()),
     )
 
 
@@ -327,8 +347,9 @@ def _caveats(
         yield "One task: nothing follows for other tasks."
     for one in against:
         if one.tasks == 0:
-            yield f"{one.arm} and {one.baseline} have no task in common: they cannot be compared."
-    partly = [one for one in against if 0 < one.tasks < min(len(tasks[one.arm]), len(tasks[one.baseline]))]
+            why = _apart(by_arm[one.arm], by_arm[one.baseline])
+            yield f"{one.arm} and {one.baseline} {why}: they cannot be compared."
+    partly = [one for one in against if 0 < one.tasks < max(len(tasks[one.arm]), len(tasks[one.baseline]))]
     if len(partly) > 2:
         fewest, most = min(one.tasks for one in partly), max(one.tasks for one in partly)
         common = f"{fewest}" if fewest == most else f"{fewest} to {most}"
@@ -337,14 +358,28 @@ def _caveats(
     else:
         for one in partly:
             yield f"{one.arm} and {one.baseline} are compared on the {one.tasks} tasks that both have without a fault."
-    if any(arm.judged < arm.results - arm.faults for arm in arms):
+    seeds = {arm: {row.seed for row in rows} for arm, rows in by_arm.items()}
+    for name, having in seeds.items():
+        if missing := len(set.union(*seeds.values()) - having):
+            every = len(having) + missing
+            yield f"{name} lacks {missing} of {every} seeds: differences go by those that both arms have."
+    if any(arm.unconfirmed for arm in arms):
         yield (
             "Some outputs had no held-out check: they count as the visible evaluator judged them, "
             "and how often it is wrong is not known."
         )
-    if all(arm.solved.value in (0.0, None) for arm in arms):
+    if all(arm.solved.value == 0 for arm in arms):
         yield "No arm solved anything: the tasks are too hard for this model, or the checks cannot be passed."
-    elif all(arm.solved.value in (1.0, None) for arm in arms):
+    elif all(arm.solved.value == 1 and not arm.faults for arm in arms):
         yield "Every arm solved everything: the tasks are too easy to tell the arms apart."
     if any(arm.faults for arm in arms):
         yield "Results with a fault are left out; the bounds show what they could change."
+
+
+def _apart(rows: Sequence[Result], base: Sequence[Result]) -> str:
+    """Why nothing of an arm can be paired with the baseline."""
+    if {(row.task, row.seed) for row in rows} & {(row.task, row.seed) for row in base}:
+        return "have no task in common that both came through without a fault"
+    if {row.task for row in rows} & {row.task for row in base}:
+        return "have no seed in common"
+    return "have no task in common"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from afterword.core.effects import UNCHARGED
+from afterword.core.judging import NOT_JUDGED
 from afterword.core.records import Outcome, Status, StopReason, Usage
 
 BURNED = "burned"
@@ -52,6 +53,8 @@ class Result:
     usage: Mapping[str, Usage] = field(default_factory=dict)
     """By role."""
     fault: str = ""
+    judged: bool = True
+    """Whether its evaluator has judged the submitted output; one arm goes on without asking it."""
 
     @property
     def faulted(self) -> bool:
@@ -114,6 +117,7 @@ def result_of(outcome: Outcome, *, arm: str, seed: int) -> Result:
         None if outcome.acceptance is None else outcome.acceptance.passed,
         dict(outcome.usage),
         "" if outcome.fault is None else outcome.fault.kind,
+        outcome.best is None or outcome.best.feedback.reason != NOT_JUDGED,
     )
 
 

@@ -112,6 +112,18 @@ def test_the_ladder_hands_over_after_the_last_trial_that_pays() -> None:
     assert any("up to trial 2; 20 of 30 tasks come to it" in line for line in ladder_lines(found))
 
 
+def test_the_ladder_never_recommends_what_solved_less() -> None:
+    tasks = [seen(f"r{n}", (False, True), (False, False)) for n in range(12)]
+    tasks += [seen("x", (False, False), (False, True))]
+    found = ladder(tasks, standing(tasks, RULES))
+    assert [rung.name for rung in found.rungs][:2] == ["single", "retry"]
+    assert found.rungs[1].solved == 12
+
+
+def test_nothing_usable_promises_no_number_of_tasks() -> None:
+    assert standing([], RULES).more is None
+
+
 def test_a_rung_that_solves_nothing_is_left_out() -> None:
     tasks = [seen(str(n), EASY, EASY) for n in range(60)]
     found = ladder(tasks, standing(tasks, RULES))

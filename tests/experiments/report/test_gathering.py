@@ -98,7 +98,7 @@ async def test_tasks_that_differ_are_not_compared(journal: Journal) -> None:
 async def test_a_hostile_name_of_an_arm_is_made_plain(journal: Journal) -> None:
     found = await gather(journal, [await keep(journal, {"a\x1b[31m\u202e" + "x" * 300: "+"})])
     (name,) = {row.arm for row in found.results}
-    assert len(name) == 40
+    assert len(name) == 100
     assert "\x1b" not in name
     assert "\u202e" not in name
 
@@ -113,7 +113,7 @@ async def test_a_fingerprint_that_all_arms_share_is_told_once(journal: Journal) 
         "model:own: tests:reflector": "other",
     }
     found = await gather(journal, [await keep(journal, {"retry": "+"}, fingerprints=marks)])
-    told = dict(provenance(found.runs[0], found).facts)
+    told = dict(provenance(found.runs[0]).facts)
     assert {name: value for name, value in told.items() if "fingerprint" in name} == {
         "fingerprint of code": "c",
         "fingerprint of model, actor": "a",
@@ -121,3 +121,15 @@ async def test_a_fingerprint_that_all_arms_share_is_told_once(journal: Journal) 
         "fingerprint of model, reflector of retry": "r",
         "tasks with a fingerprint": "1",
     }
+
+
+async def test_arms_whose_names_differ_in_the_middle_stay_apart(journal: Journal) -> None:
+    names = [f"reflexion, a long name of a model, temperature {value}, window of three" for value in ("0.2", "0.9")]
+    found = await gather(journal, [await keep(journal, {names[0]: "++", names[1]: "--"})])
+    assert {arm.arm: arm.solved.value for arm in compare(found.results).arms} == {names[0]: 1.0, names[1]: 0.0}
+
+
+async def test_each_run_tells_its_own_seeds(journal: Journal) -> None:
+    runs = [await keep(journal, {"retry": "+-"}, seed=seed) for seed in (1, 2)]
+    found = await gather(journal, runs)
+    assert [facts.seeds for facts in found.runs] == [(1,), (2,)]

@@ -89,7 +89,9 @@ def test_none_or_all_solved_tells_nothing_apart(marks: str, said: str) -> None:
 
 def test_no_common_task_and_one_task_are_said() -> None:
     apart = [result("a", "retry"), result("b", "reflexion", passed=(False,))]
-    assert verdict(compare(apart)) == "No arm has a task in common with retry: nothing can be compared."
+    assert verdict(compare(apart)) == (
+        "No arm has a task in common with retry that both came through without a fault: nothing can be compared."
+    )
     assert verdict(arms("+", "-")) == "The arms have one task in common: nothing follows for other tasks."
 
 

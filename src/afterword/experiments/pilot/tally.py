@@ -131,7 +131,7 @@ def standing(tasks: Sequence[TaskSeen], rules: Rules) -> Standing:
     sound = [task for task in tasks if not task.faulted]
     return Standing(
         answer,
-        tasks_missing(counts, rules) if answer is Answer.MORE else 0,
+        None if not sound else tasks_missing(counts, rules) if answer is Answer.MORE else 0,
         rules,
         len(sound),
         len(tasks) - len(sound),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from afterword.core.records import Outcome
 from afterword.errors import InputError
+from afterword.experiments.arms import ARM_CHARS
 from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, summarise
 from afterword.experiments.report.wording import counted, name_of
 from afterword.experiments.results import BURNED, Result, result_of
@@ -32,6 +33,8 @@ class RunFacts:
     models: tuple[ModelUse, ...]
     unfinished: int
     """Tasks x arms x seeds that were begun and have no outcome."""
+    seeds: tuple[int, ...]
+    """Of its results."""
 
     @property
     def word(self) -> str:
@@ -69,7 +72,7 @@ class _Read:
         ]
 
     def take(self, task: TaskSummary, outcome: Outcome) -> None:
-        arm = name_of(task.arm)
+        arm = arm_name(task.arm)
         self.results.append(result_of(outcome, arm=arm, seed=task.seed))
         past = PastTask(task.task, outcome.trials, arm=arm, seed=task.seed)
         for lesson in audited(past):  # what it says is counted, and not kept
@@ -108,9 +111,10 @@ async def _read(journal: Journal, name: str) -> _Read:
     summary = await journal.summary(name)
     unfinished = summary.jobs - sum(summary.statuses.values())
     spec = await journal.spec(summary.id)
-    read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished))
+    read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished, ()))
     async for task, outcome in journal.outcomes(summary.id):
         read.take(task, outcome)
+    read.facts = replace(read.facts, seeds=tuple(sorted({row.seed for row in read.results})))
     read.take_back({note.task for note in await journal.notes(summary.id) if note.kind == BURNED})
     planned = _planned(spec)
     read.results.sort(key=lambda row: planned.get(row.arm, len(planned)))  # whichever came to an end first
@@ -121,7 +125,12 @@ def _planned(spec: RunSpec) -> dict[str, int]:
     """The places of the arms in an experiment's file."""
     arms = spec.settings.get("arms")
     named = [arm.get("name") for arm in arms if isinstance(arm, Mapping)] if isinstance(arms, list) else []
-    return {name_of(str(name)): place for place, name in enumerate(named)}
+    return {arm_name(str(name)): place for place, name in enumerate(named)}
+
+
+def arm_name(name: str) -> str:
+    """As it is shown, in full: two arms may differ in the middle of their names."""
+    return name_of(name, ARM_CHARS)
 
 
 def _burned(read: _Read) -> Iterable[str]:
@@ -157,7 +166,7 @@ def _set_apart(reads: Sequence[_Read]) -> None:
         words = [read.facts.word for read in having]
         for read in having:
             prefix = read.facts.word if words.count(read.facts.word) == 1 else read.facts.summary.id
-            name = name_of(f"{prefix}/{arm}")
+            name = name_of(f"{prefix}/{arm}", ARM_CHARS + len(prefix) + 1)
             read.results = [replace(row, arm=name) if row.arm == arm else row for row in read.results]
             if arm in read.lessons:
                 read.lessons[name] = read.lessons.pop(arm)

@@ -41,7 +41,7 @@ def markdown(gathered: Gathered, comparison: Comparison) -> str:
         lines += ["", "What these numbers cannot say:", ""]
         lines += [f"- {escaped(caveat)}" for caveat in comparison.caveats]
     lines += ["", "<details><summary>Where they come from</summary>", ""]
-    for run in (sections.provenance(facts, gathered) for facts in gathered.runs):
+    for run in (sections.provenance(facts) for facts in gathered.runs):
         lines += [f"- run {escaped(run.run)}"]
         lines += [f"  - {escaped(name)}: {escaped(value)}" for name, value in run.facts]
         lines += ["", fence("\n".join(run.again)), ""]

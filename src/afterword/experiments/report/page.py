@@ -27,7 +27,7 @@ def page(gathered: Gathered, comparison: Comparison, plots: Sequence[Plot]) -> s
     """The whole page."""
     from markupsafe import Markup
 
-    runs = [sections.provenance(facts, gathered) for facts in gathered.runs]
+    runs = [sections.provenance(facts) for facts in gathered.runs]
     values = {
         "title": f"Report on {name_of(', '.join(run.run for run in runs), 90)}",
         "verdict": verdict(comparison),

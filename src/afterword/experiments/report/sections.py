@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from afterword.core.records import Usage
 from afterword.experiments.audit import Group
 from afterword.experiments.comparison import ArmReport, Comparison, Spread
-from afterword.experiments.report.gathering import Gathered, RunFacts
+from afterword.experiments.report.gathering import RunFacts
 from afterword.experiments.report.wording import NONE, counted, duration, name_of, number, share, usd
 
 _SETTINGS = 60
@@ -156,12 +156,11 @@ class Provenance:
     """Commands."""
 
 
-def provenance(facts: RunFacts, gathered: Gathered) -> Provenance:
+def provenance(facts: RunFacts) -> Provenance:
     """Of one of the runs."""
     summary, spec = facts.summary, facts.spec
     guards = spec.fingerprints
     tasks = sum(name.startswith("task:") for name in guards)
-    seeds = sorted({row.seed for row in gathered.results})
     told = [
         ("state", f"{summary.state}, {counted(summary.trials, 'trial')}"),
         ("started", _moment(summary.started)),
@@ -169,7 +168,7 @@ def provenance(facts: RunFacts, gathered: Gathered) -> Provenance:
         ("version", f"afterword {summary.version}"),
         ("paid for in all", _paid(facts)),
         *((f"model, {name_of(use.role)}", f"{name_of(use.model, 80)}: {_spent(use.usage)}") for use in facts.models),
-        ("seeds", name_of(", ".join(map(str, seeds)), 80)),
+        ("seeds", name_of(", ".join(map(str, facts.seeds)), 80)),
         *((f"fingerprint of {name_of(name, 80)}", value[:16]) for name, value in _guards(guards)),
         ("tasks with a fingerprint", number(tasks)),
     ]

@@ -28,13 +28,17 @@ def verdict(comparison: Comparison, say: Say = str) -> str:
             f"{say(arm.arm)} solved {percent(arm.solved.value)} of {counted(arm.solved.n, 'task')} "
             f"(95 %: {interval(arm.solved)}); there is no other arm to hold it against."
         )
-    if all(arm.solved.value == 0 for arm in known):
-        return f"No arm solved any of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
-    if all(arm.solved.value == 1 for arm in known):
-        return f"Every arm solved all of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
     pairs = [one for one in comparison.against if one.paired.difference.value is not None]
     if not pairs:
-        return f"No arm has a task in common with {say(comparison.baseline)}: nothing can be compared."
+        base = say(comparison.baseline)
+        return (
+            f"No arm has a task in common with {base} that both came through without a fault: nothing can be compared."
+        )
+    whole = all(arm.solved.value is not None and not arm.faults for arm in comparison.arms)
+    if whole and comparison.common == comparison.tasks and all(arm.solved.value == 0 for arm in known):
+        return f"No arm solved any of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
+    if whole and comparison.common == comparison.tasks and all(arm.solved.value == 1 for arm in known):
+        return f"Every arm solved all of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
     if max(one.tasks for one in pairs) < 2:
         return "The arms have one task in common: nothing follows for other tasks."
     return _compared(comparison, pairs, say)
@@ -48,13 +52,15 @@ def highlighted(comparison: Comparison) -> ArmReport:
 
 
 def beats(one: Against) -> bool:
-    """Whether it solved more than the baseline, beyond chance."""
-    return one.p_adjusted < LEVEL and one.paired.difference.low > 0
+    """Whether it solved more than the baseline, beyond chance and whatever the faults would have come to."""
+    sure = one.with_faults is None or one.with_faults[0] > 0
+    return sure and one.p_adjusted < LEVEL and one.paired.difference.low > 0
 
 
 def loses(one: Against) -> bool:
-    """Whether it solved less than the baseline, beyond chance."""
-    return one.p_adjusted < LEVEL and one.paired.difference.high < 0
+    """Whether it solved less than the baseline, beyond chance and whatever the faults would have come to."""
+    sure = one.with_faults is None or one.with_faults[1] < 0
+    return sure and one.p_adjusted < LEVEL and one.paired.difference.high < 0
 
 
 def _compared(comparison: Comparison, pairs: Sequence[Against], say: Say) -> str:
@@ -75,7 +81,9 @@ def _compared(comparison: Comparison, pairs: Sequence[Against], say: Say) -> str
     largest = max(pairs, key=lambda one: abs(_difference(one)))
     away = largest.paired.difference
     by_chance = ""
-    if away.low > 0 or away.high < 0:
+    if (away.low > 0 or away.high < 0) and largest.p_adjusted < LEVEL:
+        by_chance = "; what the faults would have come to could turn that round"
+    elif away.low > 0 or away.high < 0:
         by_chance = f"; among {counted(len(pairs), 'comparison')} that may be chance ({p_value(largest.p_adjusted)})"
     smaller = "" if len(pairs) == 1 else "; the other differences are no larger"
     return (
