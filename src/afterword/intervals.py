@@ -27,10 +27,16 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
         raise ValueError(f"successes must be from 0 to {n}, found {successes}")
     if n == 0:
         return Estimate(None, 0.0, 1.0, 0)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
     share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
-    return Estimate(share, low, high, n)
+    return Estimate(share, *wilson_ends(share, n, confidence), n)
+
+
+def wilson_ends(share: float, size: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Both ends of Wilson's interval of a share of so many independent items, which need be no whole number."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    centre = (share + z * z / (2 * size)) / (1 + z * z / size)
+    half = z / (1 + z * z / size) * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    return (
+        0.0 if share == 0 else max(0.0, centre - half),
+        1.0 if share == 1 else min(1.0, centre + half),
+    )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
-from afterword.experiments.statistics import CONFIDENCE, Estimate
+from afterword.intervals import CONFIDENCE, Estimate, wilson_ends
 
 FURTHER = 0.2
 """So many further tasks, half of them solved with each seed and half with none, are reckoned with.
@@ -45,12 +45,7 @@ def _share(tasks: Sequence[Sequence[float]], weights: Sequence[int], confidence:
     passes = [weight * sum(task) / len(task) for task, weight in zip(tasks, weights, strict=True)]
     share = math.fsum(passes) / n
     size = _effective(tasks, weights, passes, confidence)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    centre = (share + z * z / (2 * size)) / (1 + z * z / size)
-    half = z / (1 + z * z / size) * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    low = 0.0 if share == 0 else max(0.0, centre - half)
-    high = 1.0 if share == 1 else min(1.0, centre + half)
-    return Estimate(share, low, high, n)
+    return Estimate(share, *wilson_ends(share, size, confidence), n)
 
 
 def _effective(
