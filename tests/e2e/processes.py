@@ -17,10 +17,14 @@ from pathlib import Path
 
 from tests.watching import PATIENCE_S
 
-# Whoever started the tests may have had hang-ups ignored, as nohup does; a command in a terminal does not.
-_START = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from afterword.cli.main import main; main()"
-COMMAND = (sys.executable, "-c", _START)
-_DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+# Whoever started the tests may have had signals ignored, as nohup and `&` do; a command in a terminal has them.
+_SIGNALS = (
+    "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    "signal.signal(signal.SIGINT, signal.default_int_handler); "
+)
+_DEAF = "signal.signal(signal.SIGINT, signal.SIG_IGN); "
+_MAIN = "from afterword.cli.main import main; main()"
+COMMAND = (sys.executable, "-c", _SIGNALS + _MAIN)
 
 
 @contextmanager
@@ -32,7 +36,7 @@ def started(
     deaf: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A command in a session of its own; what is left of it is ended. A deaf one has Ctrl-C ignored, as by `&`."""
-    command = [*COMMAND[:-1], _DEAF * deaf + COMMAND[-1]]
+    command = [*COMMAND[:-1], _SIGNALS + _DEAF * deaf + _MAIN]
     process = subprocess.Popen(
         [*command, *map(str, arguments)],
         stdin=stdin,

@@ -20,7 +20,8 @@ from tests.sandbox.jailed import FAST, held, jail, kill_zygotes, submit, zygotes
 from tests.watching import alive, children, descendants, eventually, survivors
 
 MAIN = """
-    import anyio, sys
+    import anyio, signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which may be ignored, as by `&`
     from afterword.core.records import Limits
     from afterword.sandbox import open_sandbox
 
