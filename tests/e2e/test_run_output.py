@@ -36,7 +36,7 @@ def test_object_of_an_accepted_run(tmp_path: Path, afterword: Command) -> None:
     assert ran.out.count("\n") == 1
     assert set(told) == {
         *("task", "status", "stop_reason", "best_trial", "trials", "acceptance", "usage"),
-        *("trust", "isolation", "fault"),
+        *("trust", "isolation", "fault", "run"),
     }
     assert (told["task"], told["status"], told["stop_reason"], told["best_trial"]) == (
         "double",
