@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MEANINGS = {
     "accepted": "the evaluator passed and so did the held-out check",
     "rejected": "the evaluator passed and the held-out check did not: a false positive, caught",
-    "unverified": "the evaluator passed; there is no held-out check to confirm it",
+    "unverified": "the evaluator passed; no held-out check has confirmed it",
     "gave_up": "no trial passed; the best one is shown and it is failing",
     "faulted": "something other than the agent failed; nothing is concluded about the task",
 }
