@@ -17,7 +17,7 @@ from afterword.core.messages import ChatRequest, Finish, Message, Reply
 from afterword.core.records import Usage
 from afterword.errors import ModelFault, RecordingMismatch, ServerFault
 from afterword.models import ModelOptions, RecordedModel, Recording, RecordingFile, ScriptedModel, open_model
-from afterword.models.local import LocalModel, LocalServers
+from afterword.models.local import LocalModel, LocalServer, LocalServers
 from afterword.models.recorded import RecordedCall
 from tests.models.doubles import ENGINE, options
 from tests.models.server import completion, error, message, serving
@@ -84,8 +84,8 @@ async def anthropic(answers: list[Answer], folder: Path) -> AsyncIterator[Model]
 async def local(answers: list[Answer], folder: Path) -> AsyncIterator[Model]:
     plan = [{"content": a.text, "finish_reason": a.finish, "fails": a.fails} for a in answers]
     (folder / "plan.gguf").write_text(json.dumps(plan))
-    settings = ModelOptions(threads=1, concurrency=1)  # each process would begin the plan anew
-    servers = LocalServers(folder / "plan.gguf", "local", settings, engine=ENGINE, log_folder=folder)
+    settings = ModelOptions(threads=1)
+    servers = LocalServers([LocalServer(folder / "plan.gguf", "local", settings, engine=ENGINE, log_folder=folder)])
     try:
         yield LocalModel(servers, "local", settings)
     finally:

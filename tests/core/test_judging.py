@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import anyio
 import pytest
@@ -213,20 +212,3 @@ def test_a_fault_of_such_a_verdict_leaves_it_unknown_and_nothing_else() -> None:
 
     outcome = Reflexion(_program, _fails, held_out=shaky, max_trials=3, accept_each=True).run_sync(TASK)
     assert (outcome.accepted_by_trial, outcome.fault) == ((None, False, False), None)
-
-
-@pytest.mark.parametrize("uncharged", [(), ("held_out",)])
-def test_a_verdict_outside_the_allowance_is_reached_and_told_apart(uncharged: tuple[Literal["held_out"], ...]) -> None:
-    model = ListModel(["right", "pass"])
-
-    async def act(context: ActContext) -> str:
-        return (await context.effects.complete("actor", model, ask("solve it"))).text
-
-    async def asks(context: EvaluateContext) -> Feedback:
-        reply = await context.effects.complete("judge", model, ask("is it right?"))
-        return Feedback(reply.text == "pass", 1.0, "model")
-
-    loop = Reflexion(act, _fails, held_out=asks, max_trials=1, allowance=Allowance(calls=1), uncharged=uncharged)
-    outcome = loop.run_sync(TASK)
-    assert (outcome.acceptance is not None) is bool(uncharged)
-    assert set(outcome.usage) == {"actor", *(["uncharged"] if uncharged else [])}

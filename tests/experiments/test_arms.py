@@ -10,11 +10,12 @@ import anyio
 import pytest
 
 from afterword import ActContext, Allowance, Feedback, Outcome, ReflectContext, Reflexion, Task, Trajectory
+from afterword.core.leaks import check_texts
 from afterword.core.messages import ChatRequest, Message, Reply
 from afterword.core.protocols import EffectKey, EvaluateContext
 from afterword.core.records import Strategy, Usage
 from afterword.errors import InputError
-from afterword.experiments.arm_parts import FAILED, NO_LESSON, UNKNOWN, Blind, Unspoken, majority_of
+from afterword.experiments.arm_parts import FAILED, NO_LESSON, UNKNOWN, Blind, Uncharged, Unspoken, majority_of
 from afterword.experiments.arms import ARMS, Arm, arm_named
 from afterword.experiments.sharing import SHARED, SharedCalls
 from tests.core.doubles import ListModel
@@ -179,6 +180,46 @@ def test_verdicts_that_say_less_prepare_what_is_within() -> None:
     feedback = outcome.trials[0].feedback
     assert (feedback.message, feedback.checks, feedback.score, feedback.reason) == (FAILED, (), 0.25, "failed")
     assert Blind(Written()).check_ids == ()
+
+
+@pytest.mark.parametrize("part", ["evaluator", "held_out"])
+def test_a_verdict_outside_the_allowance_is_reached_and_told_apart(part: str) -> None:
+    class Judge:
+        check_ids = ("a",)
+
+        def __init__(self, model: ListModel) -> None:
+            self.model = model
+
+        async def evaluate(self, context: EvaluateContext) -> Feedback:
+            reply = await context.effects.complete("judge", self.model, ChatRequest((Message("user", "is it?"),), 10))
+            return Feedback(reply.text == "pass", 1.0, "model")
+
+    def run(wrapped: bool) -> Outcome:
+        model = ListModel(["right", "pass"])
+        judge: Judge | Uncharged = Uncharged(Judge(model)) if wrapped else Judge(model)
+        evaluator, held_out = (judge, None) if part == "evaluator" else (says_right, judge)
+        loop = Reflexion(Asking(model), evaluator, held_out=held_out, max_trials=1, allowance=Allowance(calls=1))
+        return loop.run_sync(TASK)
+
+    charged, free = run(wrapped=False), run(wrapped=True)
+    assert (set(charged.usage), set(free.usage)) == ({"actor"}, {"actor", "uncharged"})
+    assert len(charged.trials) == (part == "held_out")
+    assert (len(free.trials), free.passed) == (1, True)
+    assert (charged.acceptance is None, free.acceptance is None) == (True, part == "evaluator")
+
+
+def test_a_verdict_outside_the_allowance_hides_nothing_of_its_evaluator() -> None:
+    class Telling:
+        check_ids = ("a", "b")
+
+        def check_texts(self) -> tuple[str, ...]:
+            return ("assert f(1) == 2",)
+
+        async def evaluate(self, context: EvaluateContext) -> Feedback:
+            return Feedback(True, 1.0, "exact")
+
+    wrapped = Uncharged(Telling())
+    assert (wrapped.check_ids, check_texts(wrapped)) == (("a", "b"), ("assert f(1) == 2",))
 
 
 @dataclass

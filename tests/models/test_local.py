@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -19,7 +20,7 @@ import pytest
 from afterword.core.messages import FREE, ChatRequest, Message
 from afterword.errors import CallTimeout, InputError, ModelFault, ServerFault
 from afterword.models import ModelOptions, local, open_models
-from afterword.models.local import LocalModel, LocalServers, check_local, idle_cores
+from afterword.models.local import LocalModel, LocalServer, LocalServers, check_local, idle_cores, side_by_side
 from tests.models.doubles import ENGINE, Notices
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,9 @@ def gone(process: int) -> bool:
 async def serving(file: Path, timeout_s: float = 20.0, threads: int | None = 1) -> AsyncIterator[LocalModel]:
     options = ModelOptions(timeout_s=timeout_s, threads=threads, concurrency=3)
     file.parent.joinpath("logs").mkdir(exist_ok=True)
-    servers = LocalServers(file, "local", options, engine=ENGINE, log_folder=file.parent / "logs")
+    logs = file.parent / "logs"
+    one = partial(LocalServer, file, "local", options, engine=ENGINE, log_folder=logs)
+    servers = LocalServers([one() for _ in range(side_by_side(options))])
     try:
         yield LocalModel(servers, "local", options)
     finally:
@@ -119,10 +122,10 @@ async def test_a_server_that_is_ended_every_time_is_a_fault_after_the_second(tmp
     settings = ModelOptions(threads=1, timeout_s=20.0, on_retry=notices)
     file = tmp_path / "small.gguf"
     file.touch()
-    server = LocalServers(file, "local", settings, engine=ENGINE, log_folder=tmp_path)
+    server = LocalServer(file, "local", settings, engine=ENGINE, log_folder=tmp_path)
     try:
         with pytest.raises(ServerFault, match="SIGKILL"):
-            await LocalModel(server, "local", settings).complete(say("killed"))
+            await server.complete(say("killed"))
     finally:
         await server.close()
     assert notices.reasons == ["was ended by SIGKILL"]
@@ -188,11 +191,11 @@ PARENT = """
 import sys, anyio
 from afterword.core.messages import ChatRequest, Message
 from afterword.models import ModelOptions
-from afterword.models.local import LocalServers
+from afterword.models.local import LocalServer
 from pathlib import Path
 
 async def main():
-    server = LocalServers(
+    server = LocalServer(
         Path("small.gguf"), "local", ModelOptions(threads=1), engine=sys.argv[1:], log_folder=Path.cwd()
     )
     print((await server.complete(ChatRequest((Message("user", "who"),)))).text, flush=True)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import anyio
 
@@ -24,8 +24,8 @@ from afterword.core.protocols import Actor, Evaluator, Memory, Model, Preparable
 from afterword.core.reflexion import Reflexion
 from afterword.core.stopping import Plateau
 from afterword.errors import InputError, UnknownPrice
-from afterword.experiments.arm_parts import Blind
-from afterword.experiments.arms import Arm, arm_named
+from afterword.experiments.arm_parts import Blind, Uncharged
+from afterword.experiments.arms import arm_named
 from afterword.experiments.lessons.rules import open_rule_book
 from afterword.experiments.limits import RunBudget, RunModel
 from afterword.experiments.self_judging import self_judge
@@ -245,6 +245,10 @@ class ItemBench:
         if self._departure.revealed and held_out is not None:
             evaluator, held_out = self._departure.judged_by(evaluator, held_out, fresh)
             most = self._departure.revealed[-1] + 1
+        if settings.arm and held_out is not None:
+            held_out = Uncharged(held_out)
+        if settings.arm and arm.one_trial:  # which is over when it is judged
+            evaluator = Uncharged(evaluator)
         if settings.strategy.reflects:
             lessons = reflector(await self.model("reflector"), self.temperature("reflector"))
             lessons = arm.reflector(_without(lessons, settings.without))
@@ -264,7 +268,6 @@ class ItemBench:
             stop_when_passed=arm.stop_when_passed,
             stop_on_repetition=arm.stop_on_repetition,
             held_out=held_out,
-            uncharged=_uncharged(arm) if settings.arm else (),
             accept_each=bool(settings.arm) and given,
             rules=self._benches.rules,
         )
@@ -287,11 +290,6 @@ class ItemBench:
         kind, reflects = self.settings.memory_kind, self.settings.strategy.reflects
         model = await self.model("memory") if kind.asks_a_model and reflects else None
         return make_memory(kind if reflects else MemoryKind.WINDOW, size, model)
-
-
-def _uncharged(arm: Arm) -> Sequence[Literal["evaluator", "held_out"]]:
-    """What an arm does not need to come to its output; a single trial is over when it is judged."""
-    return ("evaluator", "held_out") if arm.one_trial else ("held_out",)
 
 
 def _without(reflector: Reflector, parts: Sequence[str]) -> Reflector:

@@ -75,8 +75,6 @@ async def _conduct(starting: AbstractAsyncContextManager[Start], results: Result
             await work(start, screen)
         if scope.cancel_called:
             raise BrokenPipeError
-        if compares and start.kept.run is not None:
-            results.compared = start.kept.run.id
 
 
 async def _conduct_pilot(start: Start, console: LeavableConsole, results: Results) -> None:

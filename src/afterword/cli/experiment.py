@@ -152,7 +152,7 @@ def _conduct(found: Experiment, where: str | None, agree: _Agreement, *, fsync: 
 
 def tell_compared(results: Results, where: str | None) -> None:
     """The arms in a table, where they can be compared, and the commands that say more."""
-    if not results.compared or results.as_json:
+    if not results.run or results.as_json:
         return
     from rich.console import Console
 
@@ -162,12 +162,12 @@ def tell_compared(results: Results, where: str | None) -> None:
     console = Console()
     option = JournalChoice(where).option
     try:
-        print_comparison(console, *compared([results.compared], None, where))
+        print_comparison(console, *compared([results.run], None, where))
     except InputError as error:  # there is nothing to compare, or scipy is not installed
         console.print(str(error), style="yellow", highlight=False, markup=False)
     for command in (
-        f"afterword compare {results.compared}{option}",
-        f"afterword report {results.compared}{option} --out DIR",
+        f"afterword compare {results.run}{option}",
+        f"afterword report {results.run}{option} --out DIR",
     ):
         console.print(f"more: {command}", style="dim", highlight=False, markup=False, soft_wrap=True)
 

@@ -33,8 +33,6 @@ class Results:
     """What the session is kept in: its run begins with the first task."""
     compares: bool = False
     """Whether arms are compared: then no outcome is good or bad in itself."""
-    compared: str = ""
-    """The run whose arms can be compared now."""
     burned: frozenset[str] = frozenset()
     """Tasks whose held-out checks were revealed: nothing accepts them until fresh ones are given."""
     fresh: frozenset[str] = frozenset()
@@ -42,6 +40,11 @@ class Results:
     answered: int | None = None
     """The exit code of a run that ends with an answer of its own, as a pilot does."""
     _own_tests: dict[str, Sequence[OwnTest]] = field(default_factory=dict)
+
+    @property
+    def run(self) -> str:
+        """The name of the run; empty where it is not kept, or has not begun."""
+        return "" if self.kept is None or self.kept.run is None else self.kept.run.id
 
     def own_tests(self, task_id: str, tests: Sequence[OwnTest]) -> None:
         """Keeps the tests that a model wrote until the task's outcome is told."""
@@ -80,8 +83,7 @@ class Results:
         return ACCEPTED if good == self.statuses.total() else FAILED
 
     def _write(self, told: dict[str, object]) -> None:
-        run = None if self.kept is None else self.kept.run
-        sys.stdout.write(json.dumps({**({} if run is None else {"run": run.id}), **told}) + "\n")
+        sys.stdout.write(json.dumps({**({"run": self.run} if self.run else {}), **told}) + "\n")
         sys.stdout.flush()
 
 

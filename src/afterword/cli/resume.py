@@ -43,7 +43,7 @@ def resume(
     changes = Changes(api_key, base_url, jobs, model_calls, verdicts, total, data)
     results = Results(as_json)
     conduct(resumed_run(run, JournalChoice(journal, fsync, changes.secrets), changes, record), results)
-    if results.compared:
+    if results.compares and results.answered is None:  # a pilot has told its answer
         from afterword.cli.experiment import tell_compared
 
         tell_compared(results, journal)

@@ -7,7 +7,6 @@ text for the loop, an `Acceptance` with counts only for the outcome.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TypeGuard
 
 from afterword.core.effects import Effects
@@ -36,55 +35,50 @@ def _is_preparable(evaluator: object) -> TypeGuard[Preparable]:
     return hasattr(evaluator, "prepare")  # what isinstance with the protocol asks, in a hundredth of its time
 
 
-async def evaluate(
-    task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects, *, charged: bool = True
-) -> Feedback:
+async def evaluate(task: Task, trajectory: Trajectory, evaluator: Evaluator, effects: Effects) -> Feedback:
     """The visible verdict; an attempt without output fails every check without being judged."""
     if trajectory.end == "no_output":
         message = trajectory.detail or "The attempt gave no output."
         checks = tuple(CheckResult(check_id, False, NOT_REACHED) for check_id in evaluator.check_ids)
         return Feedback(False, 0.0, "exact", "no_output", message, checks)
     context = EvaluateContext(task, effects.trial, trajectory, effects)
-    with nullcontext() if charged else effects.uncharged():
-        return await guard("evaluator", Feedback, evaluator.evaluate, context)
+    return await guard("evaluator", Feedback, evaluator.evaluate, context)
 
 
-async def accept(
-    task: Task, trial: Trial, held_out: Evaluator, effects: Effects, *, charged: bool = True
-) -> Acceptance | None:
+async def accept(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
     """The held-out verdict; None if it was skipped, or needs a model that the budget can no longer pay."""
-    with nullcontext() if charged else effects.uncharged():
-        acceptance = await _held_out_verdict(task, trial, held_out, effects)
+    acceptance = await _held_out_verdict(task, trial, held_out, effects)
     if acceptance is not None:
         effects.emit(AcceptanceReached(task.id, acceptance))
     return acceptance
 
 
-async def accepted_by_trial(
+async def accept_best(
+    task: Task, trials: Sequence[Trial], held_out: Evaluator, effects: Effects, *, each: bool
+) -> tuple[Acceptance | None, tuple[bool | None, ...]]:
+    """The held-out verdict on the best of at least one trial.
+
+    With `each` also, for each trial, whether what had been submitted if it were the last one is accepted; None where no
+    verdict was reached.
+    """
+    acceptance = await accept(task, max(trials, key=_merit), held_out, effects)
+    return acceptance, await _accepted_by_trial(task, trials, acceptance, held_out, effects) if each else ()
+
+
+async def _accepted_by_trial(
     task: Task, trials: Sequence[Trial], acceptance: Acceptance | None, held_out: Evaluator, effects: Effects
 ) -> tuple[bool | None, ...]:
-    """For each trial whether the held-out check accepts what had been submitted if it were the last one.
-
-    None where no verdict was reached; nothing is charged. `acceptance` is that of the best of all trials, which is not
-    judged again.
-    """
-    found: list[bool | None] = []
-    judged: dict[int, Acceptance | None] = {}
-    if (best := best_of(trials)) is not None:
-        judged[best.number] = acceptance
-    for end in range(1, len(trials) + 1):
-        submitted = best_of(trials[:end])
-        if submitted is None:
-            continue
-        if submitted.number not in judged:
+    """`acceptance` is that of the best of all trials, which is not judged again."""
+    submitted = [max(trials[:end], key=_merit) for end in range(1, len(trials) + 1)]
+    verdicts = {submitted[-1].number: acceptance}
+    for trial in submitted:
+        if trial.number not in verdicts:
             try:
-                with effects.uncharged():
-                    judged[submitted.number] = await _held_out_verdict(task, submitted, held_out, effects)
+                verdicts[trial.number] = await _held_out_verdict(task, trial, held_out, effects)
             except Fault:  # of a verdict that the outcome does not hang on
-                judged[submitted.number] = None
-        verdict = judged[submitted.number]
-        found.append(None if verdict is None else verdict.passed)
-    return tuple(found)
+                verdicts[trial.number] = None
+    found = [verdicts[trial.number] for trial in submitted]
+    return tuple(None if verdict is None else verdict.passed for verdict in found)
 
 
 async def _held_out_verdict(task: Task, trial: Trial, held_out: Evaluator, effects: Effects) -> Acceptance | None:
@@ -105,7 +99,11 @@ async def _held_out_verdict(task: Task, trial: Trial, held_out: Evaluator, effec
 
 def best_of(trials: Sequence[Trial]) -> Trial | None:
     """The passing trial, or else the highest score, the latest among equals."""
-    return max(trials, key=lambda trial: (trial.feedback.passed, trial.feedback.score, trial.number), default=None)
+    return max(trials, key=_merit, default=None)
+
+
+def _merit(trial: Trial) -> tuple[bool, float, int]:
+    return trial.feedback.passed, trial.feedback.score, trial.number
 
 
 def status_of(best: Trial | None, acceptance: Acceptance | None, faulted: bool) -> Status:

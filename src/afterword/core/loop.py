@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from afterword.core import events
 from afterword.core.effects import Effects
 from afterword.core.faults import guard, record_of
-from afterword.core.judging import accept, accepted_by_trial, best_of, evaluate, prepare, status_of
+from afterword.core.judging import accept_best, best_of, evaluate, prepare, status_of
 from afterword.core.leaks import LeakAudit
 from afterword.core.lessons import digests_of, to_retire
 from afterword.core.protocols import ActContext, Actor, Evaluator, Memory, Progress, ReflectContext, Reflector, StopRule
@@ -45,8 +45,6 @@ class Parts:
     held_out: Evaluator | None
     retire_after: int | None = 2
     """After so many trials that scored below a lesson's own with it in the prompt, it is no longer shown."""
-    uncharged: frozenset[str] = frozenset()
-    """Of `evaluator` and `held_out` those whose model calls do not count against the allowance."""
     accept_each: bool = False
     """Whether the held-out check also judges, after the loop, what had been submitted if it ended with each trial."""
 
@@ -65,10 +63,8 @@ async def run_loop(task: Task, parts: Parts, effects: Effects) -> Outcome:
         stopped = await _run_trials(task, parts, effects, trials)
         effects.emit(events.Stopped(task.id, effects.trial, stopped))
         audit.close()  # what is asked from here on may hold held-out text
-        if parts.held_out is not None and (best := best_of(trials)) is not None:
-            acceptance = await accept(task, best, parts.held_out, effects, charged="held_out" not in parts.uncharged)
-            if parts.accept_each:
-                by_trial = await accepted_by_trial(task, trials, acceptance, parts.held_out, effects)
+        if parts.held_out is not None and trials:
+            acceptance, by_trial = await accept_best(task, trials, parts.held_out, effects, each=parts.accept_each)
         leaks = audit.leaks(trials)
     except Fault as error:
         fault = record_of(error, effects.trial)
@@ -102,8 +98,7 @@ async def _run_trials(task: Task, parts: Parts, effects: Effects, trials: list[T
             context = ActContext(task, number, lessons, previous, effects)
             trajectory = await guard("actor", Trajectory, parts.actor.act, context)
 
-            charged = "evaluator" not in parts.uncharged
-            feedback = await evaluate(task, trajectory, evaluator, effects, charged=charged)
+            feedback = await evaluate(task, trajectory, evaluator, effects)
             trial = Trial(number, trajectory, feedback, None, shown, dict(effects.usage), digests_of(lessons))
             if retired := to_retire([*trials, trial], parts.retire_after):
                 trial = replace(trial, retired=retired)

@@ -6,9 +6,8 @@ one synchronous door.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Literal
 
 from afterword.core.budget import Allowance, Budget
 from afterword.core.effects import Clock, Effects, SystemClock
@@ -68,8 +67,6 @@ class Reflexion:
         stop_on_repetition: whether repeated lessons and, unless the strategy is `retry`, repeated outputs end
             the loop.
         held_out: judges the passing or else the best output after the loop; nothing of it flows back.
-        uncharged: of `"evaluator"` and `"held_out"` those whose model calls do not count against the allowance; where
-            arms are compared it is for what a way to solve the task needs, and not for finding out how it did.
         accept_each: whether it also judges then what had been submitted if the loop had ended with each trial, as a
             comparison by trial or by spending needs it: `Outcome.accepted_by_trial`.
         rules: what a person approved of other tasks' lessons, for the actor's system prompt.
@@ -95,7 +92,6 @@ class Reflexion:
         stop_when_passed: bool = True,
         stop_on_repetition: bool = True,
         held_out: Evaluator | EvaluateFunction | None = None,
-        uncharged: Collection[Literal["evaluator", "held_out"]] = (),
         accept_each: bool = False,
         rules: Rules | None = None,
     ) -> None:
@@ -116,7 +112,6 @@ class Reflexion:
             strategy=self.strategy,
             held_out=None if held_out is None else as_evaluator(held_out),
             retire_after=retire_after,
-            uncharged=frozenset(uncharged),
             accept_each=accept_each,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from afterword.core.effects import Effects
 from afterword.core.judging import NOT_JUDGED
+from afterword.core.leaks import check_texts
 from afterword.core.protocols import ActContext, Actor, EvaluateContext, Evaluator, Preparable, ReflectContext
 from afterword.core.records import Feedback, Reflection, Task, Trajectory
 from afterword.errors import BudgetExhausted
@@ -111,6 +112,35 @@ class Unspoken:
         """The verdict without its message and checks; the score stays, for choosing the best trial."""
         seen = await self.evaluator.evaluate(context)
         return replace(seen, message="" if seen.passed else FAILED, checks=(), reason="ok" if seen.passed else "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Uncharged:
+    """Gives the verdict of an evaluator whose model calls count against no allowance.
+
+    An allowance is for what an arm needs to come to its output, and not for finding out how it did.
+    """
+
+    evaluator: Evaluator
+
+    @property
+    def check_ids(self) -> tuple[str, ...]:
+        return self.evaluator.check_ids
+
+    def check_texts(self) -> tuple[str, ...]:
+        """What the audit of leaks looks for."""
+        return check_texts(self.evaluator)
+
+    async def prepare(self, task: Task, effects: Effects) -> Uncharged:
+        """With the evaluator within prepared."""
+        if not isinstance(self.evaluator, Preparable):
+            return self
+        return Uncharged(await self.evaluator.prepare(task, effects))
+
+    async def evaluate(self, context: EvaluateContext) -> Feedback:
+        """The verdict as it is."""
+        with context.effects.uncharged():
+            return await self.evaluator.evaluate(context)
 
 
 @dataclass(frozen=True, slots=True)

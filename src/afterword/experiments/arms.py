@@ -15,13 +15,12 @@ from afterword.core.records import Strategy
 from afterword.errors import InputError
 from afterword.experiments.arm_parts import Blind, Placeholder, Unspoken, majority_of
 
+ARM_CHARS = 100
+"""Most characters of the name that somebody gives an arm."""
+
 
 def _same_actor(actor: Actor, samples: int) -> Actor:  # noqa: ARG001
     return actor
-
-
-ARM_CHARS = 100
-"""Most characters of the name that somebody gives an arm."""
 
 
 def _same_evaluator(evaluator: Evaluator) -> Evaluator:

@@ -224,27 +224,16 @@ class LocalServer:
 
 
 class LocalServers:
-    """The servers of one file: one, or where the threads of each are stated as many as the cores carry.
+    """The servers of one file.
 
     Each answers one request at a time, since replies would otherwise depend on what is asked beside them.
     """
 
-    def __init__(
-        self,
-        file: Path,
-        name: str,
-        options: ModelOptions,
-        *,
-        engine: Sequence[str] = ENGINE,
-        log_folder: Path | None = None,
-    ) -> None:
-        self.file = file
-        most = 1 if options.threads is None else min(options.concurrency, usable_cores() // options.threads)
-        self._all = [
-            LocalServer(file, name, options, engine=engine, log_folder=log_folder) for _ in range(max(1, most))
-        ]
-        self._idle = [*self._all]
-        self._slots = anyio.Semaphore(len(self._all))
+    def __init__(self, servers: Sequence[LocalServer]) -> None:
+        self.file = servers[0].file
+        self._all = tuple(servers)
+        self._idle = [*servers]
+        self._slots = anyio.Semaphore(len(servers))
 
     async def complete(self, request: ChatRequest) -> Reply:
         """Asks the server that was idle last, or the first that becomes idle.
@@ -312,11 +301,16 @@ async def open_servers(file: Path, name: str, options: ModelOptions) -> AsyncIte
         InputError: the file is missing or not a GGUF file.
     """
     check_local(file)
-    servers = LocalServers(file, name, options)
+    servers = LocalServers([LocalServer(file, name, options) for _ in range(side_by_side(options))])
     try:
         yield servers
     finally:
         await servers.close()
+
+
+def side_by_side(options: ModelOptions) -> int:
+    """How many servers a file has: one, or where the threads of each are stated as many as the cores carry."""
+    return 1 if options.threads is None else max(1, min(options.concurrency, usable_cores() // options.threads))
 
 
 async def idle_cores() -> int:

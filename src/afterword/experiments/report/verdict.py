@@ -34,10 +34,10 @@ def verdict(comparison: Comparison, say: Say = str) -> str:
         return (
             f"No arm has a task in common with {base} that both came through without a fault: nothing can be compared."
         )
-    whole = all(arm.solved.value is not None and not arm.faults for arm in comparison.arms)
-    if whole and comparison.common == comparison.tasks and all(arm.solved.value == 0 for arm in known):
+    whole = comparison.common == comparison.tasks and not any(arm.faults for arm in comparison.arms)
+    if whole and all(arm.solved.value == 0 for arm in known):
         return f"No arm solved any of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
-    if whole and comparison.common == comparison.tasks and all(arm.solved.value == 1 for arm in known):
+    if whole and all(arm.solved.value == 1 for arm in known):
         return f"Every arm solved all of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
     if max(one.tasks for one in pairs) < 2:
         return "The arms have one task in common: nothing follows for other tasks."
