@@ -69,7 +69,13 @@ class Terminal:
             assert self._read(0.1), f"it ended without {text!r}:\n{self.shown}"
 
     def type(self, keys: str) -> None:
+        """Types keys. With Ctrl-C the terminal drops what it has not shown yet, as terminals do."""
         os.write(self._master, keys.encode())
+
+    @property
+    def cursor_seen(self) -> bool:
+        """Whether a person sees the cursor now."""
+        return self.shown.rfind("\x1b[?25l") <= self.shown.rfind("\x1b[?25h")
 
     def interrupt(self) -> int:
         """Types Ctrl-C as a person would, again where nothing happens for a while; returns the exit code.

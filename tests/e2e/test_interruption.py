@@ -84,7 +84,7 @@ def test_ctrl_c_key_in_a_terminal(tmp_path: Path) -> None:
     assert eventually(lambda: not survivors(below))
     assert screen.shown.rstrip().endswith("afterword: interrupted")
     assert "Traceback" not in screen.shown
-    assert screen.shown.count("\x1b[?25l") == screen.shown.count("\x1b[?25h")  # the cursor is shown again
+    assert screen.cursor_seen
 
 
 def test_ctrl_c_during_evaluate(tmp_path: Path) -> None:
