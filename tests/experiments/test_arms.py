@@ -170,6 +170,9 @@ def test_verdicts_that_say_less_prepare_what_is_within() -> None:
     class Written:
         check_ids = ("a",)
 
+        def check_texts(self) -> tuple[str, ...]:
+            return ("half(4) == 2",)
+
         async def prepare(self, task: Task, effects: object) -> Written:
             return Written()
 
@@ -180,6 +183,7 @@ def test_verdicts_that_say_less_prepare_what_is_within() -> None:
     feedback = outcome.trials[0].feedback
     assert (feedback.message, feedback.checks, feedback.score, feedback.reason) == (FAILED, (), 0.25, "failed")
     assert Blind(Written()).check_ids == ()
+    assert Blind(Written()).check_texts() == Unspoken(Written()).check_texts() == ("half(4) == 2",)
 
 
 @pytest.mark.parametrize("part", ["evaluator", "held_out"])

@@ -13,7 +13,7 @@ from afterword.cli.jsonl import read_rows
 from afterword.cli.looking_back import existing_journal
 from afterword.core.records import Trial
 from afterword.errors import InputError
-from afterword.experiments.audit import PastTask, past_task
+from afterword.experiments.audit import PastTask, past_task, reflected_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,15 @@ async def tasks_of(run: PastRun) -> AsyncGenerator[PastTask]:
                 raise InputError(error.message, file=row.file, line=row.line) from None
         return
     async with existing_journal(run.journal) as journal:
-        family, model = _played_by((await journal.spec(run.name)).settings)
+        plan = (await journal.spec(run.name)).settings
         trials: list[Trial] = []
-        of = PastTask("", (), family, model)
+        of = PastTask("", ())
         async for kept in journal.trials(run.name):
             if trials and (kept.task, kept.arm, kept.seed) != (of.task, of.arm, of.seed):
                 yield replace(of, trials=tuple(trials))
                 trials = []
-            of = replace(of, task=kept.task, arm=kept.arm, seed=kept.seed)
+            family, model = reflected_by(plan, kept.arm)
+            of = PastTask(kept.task, (), family, model, kept.arm, kept.seed)
             trials.append(kept.trial)
         if trials:
             yield replace(of, trials=tuple(trials))
@@ -114,13 +115,3 @@ def _last_message(request: object) -> str:
     last = messages[-1] if isinstance(messages, Sequence) and messages else None
     content = last.get("content") if isinstance(last, Mapping) else None
     return content if isinstance(content, str) else ""
-
-
-def _played_by(plan: Mapping[str, object]) -> tuple[str, str]:
-    """The family of a run, and the model that wrote its lessons, as far as they are known."""
-    settings = plan.get("settings")
-    models = settings.get("models") if isinstance(settings, Mapping) else None
-    names = (models.get("reflector_model"), models.get("model")) if isinstance(models, Mapping) else ()
-    family = plan.get("family")
-    model = next((name for name in names if isinstance(name, str) and name), "unknown")
-    return family if isinstance(family, str) else "unknown", model

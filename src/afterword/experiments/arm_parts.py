@@ -87,6 +87,10 @@ class Blind:
     def check_ids(self) -> tuple[str, ...]:
         return ()
 
+    def check_texts(self) -> tuple[str, ...]:
+        """What is no leak in a prompt, run or not."""
+        return check_texts(self.evaluator)
+
     async def evaluate(self, context: EvaluateContext) -> Feedback:  # noqa: ARG002
         """Neither passed nor told why."""
         return Feedback(False, 0.0, "exact", NOT_JUDGED, UNKNOWN)
@@ -101,6 +105,10 @@ class Unspoken:
     @property
     def check_ids(self) -> tuple[str, ...]:
         return ()
+
+    def check_texts(self) -> tuple[str, ...]:
+        """What is no leak in a prompt, told or not."""
+        return check_texts(self.evaluator)
 
     async def prepare(self, task: Task, effects: Effects) -> Unspoken:
         """With the evaluator within prepared."""

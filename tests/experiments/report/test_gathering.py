@@ -38,6 +38,24 @@ async def test_results_lessons_and_facts_are_read(journal: Journal) -> None:
     assert found.caveats == ()
 
 
+async def test_lessons_are_told_by_the_family_and_the_model_that_wrote_them(journal: Journal) -> None:
+    plan = {
+        "family": "programming",
+        "settings": {"models": {"model": "openai:small", "reflector_model": None}},
+        "arms": [
+            {"name": "reflexion", "model": None, "reflector_model": None},
+            {"name": "helped", "model": None, "reflector_model": "openai:large"},
+            {"name": "other", "model": "openai:other", "reflector_model": None},
+        ],
+    }
+    found = await gather(journal, [await keep(journal, {"reflexion": "-", "helped": "-", "other": "-"}, settings=plan)])
+    assert {arm: (group.family, group.model) for arm, group in found.lessons.items()} == {
+        "reflexion": ("programming", "openai:small"),
+        "helped": ("programming", "openai:large"),
+        "other": ("programming", "openai:other"),
+    }
+
+
 async def test_nothing_of_what_was_written_is_kept(journal: Journal) -> None:
     found = await gather(journal, [await keep(journal, {"reflexion": "--"})])
     assert "long text" not in repr(found)

@@ -2,7 +2,7 @@
 
 from afterword.experiments.audit.labels import LABELS, MEANINGS, Label, LabelFile
 from afterword.experiments.audit.lessons import AuditedLesson, audited
-from afterword.experiments.audit.past import PastTask, past_task
+from afterword.experiments.audit.past import PastTask, past_task, reflected_by
 from afterword.experiments.audit.summary import Group, summarise
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "PastTask",
     "audited",
     "past_task",
+    "reflected_by",
     "summarise",
 ]

@@ -41,6 +41,17 @@ def past_task(row: Mapping[str, object], family: str = "unknown", model: str = "
     return PastTask(task, tuple(_trial(trial) for trial in trials), family, model, _text(row, "arm"), seed)
 
 
+def reflected_by(plan: Mapping[str, object], arm: str = "") -> tuple[str, str]:
+    """The family of a run, and the model that wrote the lessons of one of its arms, as far as its plan tells."""
+    arms, settings, family = plan.get("arms"), plan.get("settings"), plan.get("family")
+    own = [one for one in arms if isinstance(one, Mapping) and one.get("name") == arm] if isinstance(arms, list) else []
+    common = settings.get("models") if isinstance(settings, Mapping) else None
+    tables = [*own, *([common] if isinstance(common, Mapping) else [])]
+    named = (table.get(role) for role in ("reflector_model", "model") for table in tables)
+    model = next((name for name in named if isinstance(name, str) and name), "unknown")
+    return family if isinstance(family, str) else "unknown", model
+
+
 def _trial(row: object) -> Trial:
     if not isinstance(row, Mapping) or not isinstance(row.get("number"), int):
         raise InputError(f"expected a trial with its number, found {str(row)[:60]!r}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from afterword.core.records import Outcome
 from afterword.errors import InputError
 from afterword.experiments.arms import ARM_CHARS
-from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, summarise
+from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, reflected_by, summarise
 from afterword.experiments.report.wording import counted, name_of
 from afterword.experiments.results import BURNED, Result, result_of
 from afterword.journal import Journal, ModelUse, RunSpec, RunSummary, TaskSummary
@@ -74,7 +74,8 @@ class _Read:
     def take(self, task: TaskSummary, outcome: Outcome) -> None:
         arm = arm_name(task.arm)
         self.results.append(result_of(outcome, arm=arm, seed=task.seed))
-        past = PastTask(task.task, outcome.trials, arm=arm, seed=task.seed)
+        family, model = reflected_by(self.facts.spec.settings, task.arm)
+        past = PastTask(task.task, outcome.trials, family, model, arm, task.seed)
         for lesson in audited(past):  # what it says is counted, and not kept
             self.lessons[arm].append(replace(lesson, text="", evidence="quoted" if lesson.evidence else ""))
 
