@@ -26,3 +26,29 @@ def test_each_key_that_the_example_comments_out_is_taken(tmp_path: Path) -> None
     assert found == OPTIONS
     assert (settings.models.threads, settings.models.judge_temperature, settings.without) == (2, "0.0", ("diagnosis",))
     assert settings.allow_weak_isolation
+
+
+def test_an_arm_has_models_and_temperatures_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "arms.toml"
+    file.write_text(
+        """
+        tasks = ["tasks.jsonl"]
+        [models]
+        actor = "local"
+        [[arms]]
+        arm = "retry"
+        [[arms]]
+        name = "judged"
+        arm = "reflexion"
+        model = "openai:a"
+        reflector_model = "openai:b"
+        reflector_temperature = 0.1
+        test_writer_model = "openai:c"
+        judge_model = "openai:d"
+        judge_temperature = "none"
+        """
+    )
+    common, own = (case.settings.models for case in read_experiment(file, Overrides()).plan.cases)
+    assert (common.model, common.judge_model, common.judge_temperature) == ("local", None, None)
+    assert (own.model, own.reflector_model, own.test_writer_model) == ("openai:a", "openai:b", "openai:c")
+    assert (own.judge_model, own.judge_temperature, own.reflector_temperature) == ("openai:d", "none", "0.1")

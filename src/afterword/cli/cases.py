@@ -26,9 +26,11 @@ class ArmPlan:
     model: str | None = None
     reflector_model: str | None = None
     test_writer_model: str | None = None
+    judge_model: str | None = None
     temperature: str | None = None
     """A number, or `none` for a model that refuses one."""
     reflector_temperature: str | None = None
+    judge_temperature: str | None = None
     memory: int | None = None
     memory_kind: MemoryKind | None = None
     max_trials: int | None = None
@@ -72,8 +74,10 @@ class ArmPlan:
                 # A reflector that is not named is the actor's model, also where this arm has another actor.
                 reflector_model=self.reflector_model or models.reflector_model,
                 test_writer_model=self.test_writer_model or models.test_writer_model,
+                judge_model=self.judge_model or models.judge_model,
                 temperature=self.temperature or models.temperature,
                 reflector_temperature=self.reflector_temperature or models.reflector_temperature,
+                judge_temperature=self.judge_temperature or models.judge_temperature,
             ),
             arm=self.arm,
             strategy=self.kind.strategy,

@@ -93,8 +93,10 @@ class _ArmTable(_Of):
     model: str | None = None
     reflector_model: str | None = None
     test_writer_model: str | None = None
+    judge_model: str | None = None
     temperature: Temperature | None = None
     reflector_temperature: Temperature | None = None
+    judge_temperature: Temperature | None = None
     max_trials: int | None = Field(None, ge=1)
 
 
@@ -281,8 +283,10 @@ def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
         model=table.model,
         reflector_model=table.reflector_model,
         test_writer_model=table.test_writer_model,
+        judge_model=table.judge_model,
         temperature=_as_text(table.temperature),
         reflector_temperature=_as_text(table.reflector_temperature),
+        judge_temperature=_as_text(table.judge_temperature),
         memory=table.memory,
         memory_kind=_memory_kind(table.memory_kind),
         max_trials=table.max_trials,
