@@ -52,7 +52,7 @@ async def test_a_slot_is_given_back_when_the_request_fails() -> None:
     with pytest.raises(ZeroDivisionError):
         async with limits.request():
             raise ZeroDivisionError
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         async with limits.request():
             pass
 
@@ -145,5 +145,5 @@ async def test_who_is_cancelled_while_waiting_leaves_no_slot_behind() -> None:
         group.start_soon(request, "patient")
         await anyio.lowlevel.checkpoint()
     assert served == ["patient"]
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         await request("last")

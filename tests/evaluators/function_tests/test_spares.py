@@ -41,7 +41,7 @@ def with_pool(main: Callable[[JudgePool], Awaitable[None]], workers: int = 1) ->
 async def waiting_runner(pool: JudgePool) -> int:
     """The process that waits in the one judge of this pool for the next order."""
     (judge,) = pool._all
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not (found := [pid for pid in children(judge.pid) if _sleeps(pid)]):  # noqa: ASYNC110 - no event tells
             await anyio.sleep(0.01)
     return found[0]
