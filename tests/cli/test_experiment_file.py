@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from afterword.cli.experiment import template
 from afterword.cli.experiment_file import Overrides, _AllowanceTable, _File, _Models, read_experiment
+from afterword.errors import InputError
 
 OPTIONS = "# [options]"
 
@@ -52,3 +53,14 @@ def test_an_arm_has_models_and_temperatures_of_its_own(tmp_path: Path) -> None:
     assert (common.model, common.judge_model, common.judge_temperature) == ("local", None, None)
     assert (own.model, own.reflector_model, own.test_writer_model) == ("openai:a", "openai:b", "openai:c")
     assert (own.judge_model, own.judge_temperature, own.reflector_temperature) == ("openai:d", "none", "0.1")
+
+
+def test_an_arm_may_go_on_when_it_repeats_itself(tmp_path: Path) -> None:
+    file = tmp_path / "arms.toml"
+    head = 'tasks = ["tasks.jsonl"]\n[[arms]]\narm = "reflexion"\n[[arms]]\nname = "on"\n'
+    file.write_text(f'{head}arm = "reflexion"\nstop_on_repetition = false\n')
+    usual, own = (case.settings.stop_on_repetition for case in read_experiment(file, Overrides()).plan.cases)
+    assert (usual, own) == (None, False)
+    file.write_text(f'{head}arm = "retry"\nstop_on_repetition = true\n')
+    with pytest.raises(InputError, match="'on' never ends by repetition"):
+        read_experiment(file, Overrides())

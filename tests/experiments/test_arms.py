@@ -105,6 +105,14 @@ def test_what_the_second_attempt_sees(name: str, shown: tuple[str | None, tuple[
     assert actor.seen[:2] == [(None, ()), shown]
 
 
+def test_the_placeholder_is_no_repeated_lesson_and_a_repeated_output_ends_its_arm_too() -> None:
+    outcome, _ = played(arm_named("no_reflection"), ["wrong", "near", "right"])
+    assert (outcome.status, len(outcome.trials)) == ("unverified", 3)
+    outcome, _ = played(arm_named("no_reflection"), ["wrong", "wrong", "right"])
+    assert outcome.stop_reason == "repeated_output"
+    assert [trial.reflection.source for trial in outcome.trials if trial.reflection] == ["placeholder"]
+
+
 @pytest.mark.parametrize(("last", "status"), [("right", "gave_up"), ("wrong", "gave_up")])
 def test_a_blind_arm_is_judged_in_the_end(last: str, status: str) -> None:
     outcome, _ = played(arm_named("no_tests"), ["right", "wrong", last])

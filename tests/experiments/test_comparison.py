@@ -117,8 +117,26 @@ def test_shares_matrix_and_cost_of_an_arm() -> None:
     assert [share.value for share in arm.by_trial] == [0.25, 0.5]
     assert (arm.spending.tokens.mean, arm.spending.tokens.median) == (175, 200)
     assert (arm.spending.calls_per_solved, arm.spending.seconds_per_solved) == (3.5, 3.5)
-    assert arm.spending.by_role["actor"].calls == 7
+    actor = arm.spending.by_role["actor"]
+    assert (actor.total.calls, actor.tokens.mean, actor.tokens.median) == (7, 175, 200)
+    assert arm.ends == {StopReason.PASSED: 2, StopReason.MAX_TRIALS: 2}
     assert [share.value for share in arm.against_tokens.share][-1] == 0.5
+
+
+def test_a_role_that_only_some_tasks_needed_cost_the_others_nothing() -> None:
+    first, second = result("a", cost_usd=0.1), result("b", cost_usd=0.1)
+    lesson = Usage(1, 30, 10, cost_usd=0.01, seconds=2.0)
+    (arm,) = compare([first, replace(second, usage={**second.usage, "reflector": lesson})]).arms
+    reflector = arm.spending.by_role["reflector"]
+    assert (reflector.calls.mean, reflector.tokens.mean, reflector.tokens.median) == (0.5, 20, 20)
+    assert (reflector.cost_usd.mean, reflector.total) == (0.005, lesson)
+
+
+def test_an_allowance_that_carries_one_trial_only_is_told() -> None:
+    short = replace(result("a", "reflexion", passed=(False,)), stop_reason=StopReason.TOKENS)
+    rows = [short, result("b", "reflexion", passed=(False, True)), result("a"), result("b")]
+    assert "In 1 of 2 results of reflexion the allowance carried no second trial." in compare(rows).caveats
+    assert not any("allowance" in caveat for caveat in compare([*rows[1:], result("a", "reflexion")]).caveats)
 
 
 def test_faults_are_left_out_and_bounded() -> None:

@@ -17,7 +17,7 @@ import anyio
 from afterword.cli.ask import AskingReflector, read_line
 from afterword.cli.departures import Departure, FreshChecks, GivenLesson
 from afterword.cli.families import MakeReflector, Settings
-from afterword.cli.roles import SELF_JUDGE, Roles
+from afterword.cli.roles import Roles
 from afterword.core.budget import Allowance
 from afterword.core.messages import ChatRequest
 from afterword.core.protocols import Actor, Evaluator, Memory, Model, Preparable, Reflector
@@ -28,6 +28,7 @@ from afterword.experiments.arm_parts import Blind, Uncharged
 from afterword.experiments.arms import arm_named
 from afterword.experiments.lessons.rules import open_rule_book
 from afterword.experiments.limits import RunBudget, RunModel
+from afterword.experiments.results import SELF_JUDGE
 from afterword.experiments.self_judging import self_judge
 from afterword.experiments.shared import Shared
 from afterword.families.programming.own_tests.review import ReviewingReflector
@@ -266,7 +267,7 @@ class ItemBench:
             allowance=settings.allowance,
             stop=_plateau(settings),
             stop_when_passed=arm.stop_when_passed,
-            stop_on_repetition=arm.stop_on_repetition,
+            stop_on_repetition=_either(settings.stop_on_repetition, arm.stop_on_repetition),
             held_out=held_out,
             accept_each=bool(settings.arm) and given,
             rules=self._benches.rules,
@@ -305,6 +306,10 @@ def _without(reflector: Reflector, parts: Sequence[str]) -> Reflector:
 def _played_as(role: str) -> str:
     """The role by which a script or a recording knows it."""
     return "judge" if role == SELF_JUDGE else role
+
+
+def _either(stated: bool | None, usual: bool) -> bool:
+    return usual if stated is None else stated
 
 
 def _plateau(settings: Settings) -> tuple[Plateau, ...]:

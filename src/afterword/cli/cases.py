@@ -36,6 +36,7 @@ class ArmPlan:
     max_trials: int | None = None
     min_gain: float | None = None
     patience: int | None = None
+    stop_on_repetition: bool | None = None
     without: tuple[str, ...] = ()
     """Parts of a lesson that the reflector is not asked for."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -86,6 +87,7 @@ class ArmPlan:
             max_trials=self.max_trials or rest.max_trials,
             min_gain=self.min_gain if self.min_gain is not None else rest.min_gain,
             patience=self.patience or rest.patience,
+            stop_on_repetition=rest.stop_on_repetition if self.stop_on_repetition is None else self.stop_on_repetition,
             without=self.without or rest.without,
             options={**rest.options, **self.options},
             seed=seed,

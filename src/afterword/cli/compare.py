@@ -75,10 +75,11 @@ def compared(runs: list[str], baseline: str | None, journal: str | None) -> tupl
 
 async def _gather(runs: list[str], journal: str | None) -> Gathered:
     from afterword.cli.looking_back import existing_journal
+    from afterword.cli.starting import JournalChoice
     from afterword.experiments.report import gather
 
     async with existing_journal(journal) as opened:
-        return await gather(opened, runs)
+        return await gather(opened, runs, option=JournalChoice(journal).option)
 
 
 def print_comparison(console: Console, gathered: Gathered, comparison: Comparison) -> None:

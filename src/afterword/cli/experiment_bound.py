@@ -14,7 +14,7 @@ from afterword.cli.cases import Case
 from afterword.cli.experiment_file import Experiment
 from afterword.cli.families import Item
 from afterword.cli.families.interface import Sizes
-from afterword.cli.roles import SELF_JUDGE, Role, Roles, roles_of
+from afterword.cli.roles import Role, Roles, roles_of
 from afterword.cli.session import Start
 from afterword.cli.text import counted, money, plain
 from afterword.core.budget import token_bound
@@ -22,6 +22,7 @@ from afterword.core.records import Usage
 from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+from afterword.experiments.results import SELF_JUDGE
 from afterword.families.programming.own_tests.writing import TestWriting
 from afterword.models.opening import price_bound, split_name
 

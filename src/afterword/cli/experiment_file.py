@@ -77,6 +77,7 @@ class _Of(_Strict):
     memory_kind: str | None = None
     min_gain: float | None = None
     patience: int | None = Field(None, ge=1)
+    stop_on_repetition: bool | None = None
     without: list[str] | None = None
     own_tests: bool | None = None
     consensus: int | None = Field(None, ge=1)
@@ -237,6 +238,7 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
         ),
         min_gain=stated.min_gain,
         patience=stated.patience,
+        stop_on_repetition=stated.stop_on_repetition,
         seed=stated.seeds[0],
         allow_weak_isolation=stated.allow_weak_isolation,
         data=instead.data or (None if stated.data is None else Path(stated.data)),
@@ -292,6 +294,7 @@ def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
         max_trials=table.max_trials,
         min_gain=table.min_gain,
         patience=table.patience,
+        stop_on_repetition=table.stop_on_repetition,
         without=tuple(table.without or ()),
         options=_options(table),
     )
@@ -299,6 +302,10 @@ def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
     idle = [name for name in lessons if getattr(table, name) is not None]
     if idle and not plan.kind.strategy.reflects:
         raise InputError(f"the arm {plan.name!r} draws no lessons, so {idle[0]} would do nothing; leave it out")
+    if table.stop_on_repetition is not None and plan.kind.untold:
+        raise InputError(
+            f"the arm {plan.name!r} never ends by repetition, so stop_on_repetition would do nothing; leave it out"
+        )
     return plan
 
 

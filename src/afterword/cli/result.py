@@ -70,6 +70,7 @@ def trial_json(trial: Trial) -> dict[str, object]:
         "retracted": list(reflection.retracts) if reflection is not None else [],
         "disputed": reflection.disputes if reflection is not None else None,
         "evidence": reflection.evidence if reflection is not None else None,
+        "source": reflection.source if reflection is not None else None,
         "problems": list(reflection.problems) if reflection is not None else [],
         "lessons_shown": list(trial.lessons_shown),
         "retired": list(trial.retired),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from afterword.core.messages import Price
 from afterword.core.records import Strategy
 from afterword.errors import InputError
+from afterword.experiments.results import SELF_JUDGE
 from afterword.models import ModelOptions, RetryNotice, default_model_name
 from afterword.models.opening import split_name
 
@@ -20,9 +21,6 @@ SAMPLING_TEMPERATURE = 0.7
 """Retrying a deterministic attempt is no baseline."""
 WRITER_TEMPERATURE = 0.2
 """As in the paper's logs."""
-
-SELF_JUDGE = "self_judge"
-"""The role of an actor's own model that judges what it made."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ class Reflection:
     """The id of a check that it holds to be wrong."""
     problems: tuple[str, ...] = ()
     """What is wrong with its shape, after the one re-ask."""
-    source: Literal["model", "person"] = "model"
+    source: Literal["model", "person", "placeholder"] = "model"
+    """Who wrote it; a placeholder stands where an ablation leaves the lesson out, and says nothing."""
     merges: tuple[int, ...] = ()
     """Trials whose lessons a memory condensed into this one; its own `trial` is the newest of them."""
 

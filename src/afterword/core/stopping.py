@@ -139,13 +139,18 @@ def _disputes(trial: Trial) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedReflection:
-    """The last lesson says essentially the same as an earlier one, whichever: ids, numbers and case do not count."""
+    """The last lesson says essentially the same as an earlier one, whichever: ids, numbers and case do not count.
+
+    Placeholders are no lessons.
+    """
 
     similarity: float = 0.9
     """Ratio of `difflib.SequenceMatcher` on the normalised texts, in (0, 1]."""
 
     def check(self, progress: Progress) -> StopReason | None:
         last = progress.trials[-1].reflection
+        if last is not None and last.source == "placeholder":
+            return None
         ids = check_ids_of(progress.trials) if last is not None else ()
         text = normalise(last.text, ids) if last is not None else ""
         if not text:

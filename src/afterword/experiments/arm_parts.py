@@ -157,4 +157,4 @@ class Placeholder:
 
     async def reflect(self, context: ReflectContext) -> Reflection:
         """The same words after every trial."""
-        return Reflection(NO_LESSON, context.trial.number)
+        return Reflection(NO_LESSON, context.trial.number, source="placeholder")

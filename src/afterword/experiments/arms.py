@@ -141,7 +141,6 @@ def no_reflection() -> Arm:
         "no_reflection",
         "the report and a placeholder for the lesson",
         Strategy.LAST_ATTEMPT_AND_REFLEXION,
-        stop_on_repetition=False,
         reflector=lambda _: Placeholder(),
     )
 

@@ -5,16 +5,16 @@ One pass over the results; terminal, JSON, CSV, Markdown and HTML all show this 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 
-from afterword.core.records import Usage
+from afterword.core.records import StopReason, Usage
 from afterword.errors import InputError
 from afterword.experiments.by_task import Curve, Paired, mean_by_task, paired, solved_curve
-from afterword.experiments.results import Result
+from afterword.experiments.results import SELF_JUDGE, Result
 from afterword.experiments.statistics import Estimate, holm, percentile
 from afterword.families.programming.own_tests.confusion import Confusion
 
@@ -37,6 +37,17 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSpending:
+    """What one role of an arm spent, over all its results: one that did not need the role spent nothing on it."""
+
+    total: Usage
+    tokens: Spread
+    calls: Spread
+    cost_usd: Spread
+    seconds: Spread
+
+
+@dataclass(frozen=True, slots=True)
 class Spending:
     """What an arm spent."""
 
@@ -45,7 +56,7 @@ class Spending:
     cost_usd: Spread
     seconds: Spread
     """Waiting for models."""
-    by_role: Mapping[str, Usage]
+    by_role: Mapping[str, RoleSpending]
     tokens_per_solved: float | None
     """None where nothing was solved."""
     calls_per_solved: float | None
@@ -93,6 +104,10 @@ class ArmReport:
     against_cost: Curve | None
     """None where a price is not known or nothing costs."""
     strata: tuple[Stratum, ...]
+    ends: Mapping[StopReason, int]
+    """How many of its results ended for which reason, faults left out."""
+    judges_itself: bool
+    """Its evaluator is the actor's own model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +204,7 @@ def _arm(
         return solved_curve(steps, points[of], seed=seed)
 
     most = max((len(row.trials) for row in sound), default=0)
+    ended = Counter(row.stop_reason for row in sound)
     return ArmReport(
         name,
         len({row.task for row in rows}),
@@ -210,6 +226,8 @@ def _arm(
         tuple(
             _stratum(level, sound, strata, seed) for level in dict.fromkeys(sorted(strata.values(), key=_LEVELS.index))
         ),
+        {reason: ended[reason] for reason in StopReason if ended[reason]},
+        any(SELF_JUDGE in row.usage for row in rows),
     )
 
 
@@ -232,6 +250,10 @@ def _cost(usage: Usage) -> float | None:
     return usage.cost_usd
 
 
+def _seconds(usage: Usage) -> float | None:
+    return usage.seconds
+
+
 def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
     """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
     spent = [of(row.spent) for row in results if not row.faulted]
@@ -245,17 +267,17 @@ def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
 
 def _spending(rows: Sequence[Result]) -> Spending:
     solved = sum(row.solved for row in rows)
-    total = sum((row.spent for row in rows), Usage())
-    roles: dict[str, Usage] = {}
-    for row in rows:
-        for role, usage in row.usage.items():
-            roles[role] = roles.get(role, Usage()) + usage
+    spent = [row.spent for row in rows]
+    total = sum(spent, Usage())
     return Spending(
-        _spread([_tokens(row.spent) for row in rows]),
-        _spread([_calls(row.spent) for row in rows]),
-        _spread([_cost(row.spent) for row in rows]),
-        _spread([row.spent.seconds for row in rows]),
-        roles,
+        _spread(spent, _tokens),
+        _spread(spent, _calls),
+        _spread(spent, _cost),
+        _spread(spent, _seconds),
+        {
+            role: _role_spending([row.usage.get(role, Usage()) for row in rows])
+            for role in sorted({role for row in rows for role in row.usage})
+        },
         total.tokens / solved if solved else None,
         total.calls / solved if solved else None,
         total.cost_usd / solved if solved and total.cost_usd is not None else None,
@@ -263,9 +285,19 @@ def _spending(rows: Sequence[Result]) -> Spending:
     )
 
 
-def _spread(values: Sequence[float | None]) -> Spread:
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
+def _role_spending(spent: Sequence[Usage]) -> RoleSpending:
+    return RoleSpending(
+        sum(spent, Usage()),
+        _spread(spent, _tokens),
+        _spread(spent, _calls),
+        _spread(spent, _cost),
+        _spread(spent, _seconds),
+    )
+
+
+def _spread(spent: Sequence[Usage], of: Measure) -> Spread:
+    known = [value for usage in spent if (value := of(usage)) is not None]
+    if not known or len(known) < len(spent):
         return Spread(None, None, None)
     return Spread(fmean(known), percentile(known, 0.5), percentile(known, 0.95))
 
@@ -372,8 +404,15 @@ def _caveats(
         yield "No arm solved anything: the tasks are too hard for this model, or the checks cannot be passed."
     elif all(arm.solved.value == 1 and not arm.faults for arm in arms):
         yield "Every arm solved everything: the tasks are too easy to tell the arms apart."
+    for name, rows in by_arm.items():
+        short = sum(row.stop_reason in _OUT_OF_ALLOWANCE and len(row.trials) < 2 for row in rows)
+        if short:
+            yield f"In {short:,} of {len(rows):,} results of {name} the allowance carried no second trial."
     if any(arm.faults for arm in arms):
         yield "Results with a fault are left out; the bounds show what they could change."
+
+
+_OUT_OF_ALLOWANCE = (StopReason.CALLS, StopReason.TOKENS, StopReason.COST)
 
 
 def _apart(rows: Sequence[Result], base: Sequence[Result]) -> str:

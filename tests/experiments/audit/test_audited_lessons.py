@@ -106,6 +106,11 @@ def test_an_action_named_is_evidence_in_a_game() -> None:
     assert look(lost)[0].evidence == "take mug 1 from shelf 1"
 
 
+def test_a_placeholder_is_no_lesson() -> None:
+    first, second = failing(1, GOOD, "test_zero", source="placeholder"), failing(2, GOOD, "test_zero")
+    assert [one.trial for one in look(first, second)] == [2]
+
+
 def test_empty_lessons_are_none() -> None:
     assert look(failing(1, " ", "a"), failing(2, None, "a")) == []
 

@@ -192,8 +192,10 @@ def test_no_name_becomes_markup_in_markdown() -> None:
     assert not re.search(r"(?<!\\)\]\(", text)
     assert "http://" not in text
     assert "@g" not in text
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {len(re.findall(r"\|", rows[0]))}
+    tables = [table.splitlines() for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE)]
+    assert len(tables) == 2
+    for rows in tables:
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {len(re.findall(r"\|", rows[0]))}
 
 
 def test_a_command_stays_in_its_block() -> None:

@@ -131,7 +131,7 @@ async def test_a_fingerprint_that_all_arms_share_is_told_once(journal: Journal) 
         "model:own: tests:reflector": "other",
     }
     found = await gather(journal, [await keep(journal, {"retry": "+"}, fingerprints=marks)])
-    told = dict(provenance(found.runs[0]).facts)
+    told = dict(provenance(found.runs[0], "").facts)
     assert {name: value for name, value in told.items() if "fingerprint" in name} == {
         "fingerprint of code": "c",
         "fingerprint of model, actor": "a",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from afterword.core.records import Usage
 from afterword.experiments.comparison import Comparison, compare
 from afterword.experiments.report.verdict import evaluator_verdict, highlighted, verdict
 from afterword.experiments.results import Result
@@ -125,3 +127,26 @@ def test_identical_arms_are_seldom_told_apart() -> None:
         for _ in range(20)
     ]
     assert sum(not text.startswith("No difference") for text in told) <= 3
+
+
+def judging_itself(*outcomes: tuple[bool, bool]) -> list[Result]:
+    """Results of an arm whose model judged its own output, each with what it said and what is right."""
+    rows = [result(f"t{n}", "self_refine", passed=(said,), accepted=right) for n, (said, right) in enumerate(outcomes)]
+    return [replace(row, usage={**row.usage, "self_judge": Usage(1, 10, 10)}) for row in rows]
+
+
+def test_a_model_that_judges_itself_is_not_the_evaluator_of_the_others() -> None:
+    rows = [result(f"t{n}", "retry", accepted=n > 0) for n in range(4)]
+    found = compare([*judging_itself((True, False), (True, True), (False, False), (False, True)), *rows])
+    assert evaluator_verdict(found) == (
+        "Of what the evaluator passed for retry, 25 % was wrong by the held-out check (95 %: 5 to 70). "
+        "Of what the model found right of its own in self_refine, 50 % was wrong (9 to 91)."
+    )
+
+
+def test_a_model_that_judges_itself_says_nothing_of_an_evaluator_that_is_not_judged() -> None:
+    found = compare([*judging_itself((False, True)), result("t0")])
+    assert evaluator_verdict(found) == (
+        "How often the evaluator was wrong is not known: no held-out check judged the results, and solved means that "
+        "the evaluator passed. In self_refine the model found nothing of its own right."
+    )

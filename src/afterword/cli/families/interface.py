@@ -49,6 +49,8 @@ class Settings:
     """Of each task."""
     min_gain: float | None = None
     patience: int | None = None
+    stop_on_repetition: bool | None = None
+    """Whether a repeated lesson or output ends the loop; None: as is usual in the arm."""
     seed: int = 0
     ask: bool = False
     allow_weak_isolation: bool = False

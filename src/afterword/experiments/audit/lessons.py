@@ -69,7 +69,7 @@ def audited(past: PastTask) -> Iterator[AuditedLesson]:
     after = {trial.number: trial for trial in past.trials}
     for trial in past.trials:
         reflection = trial.reflection
-        if reflection is None or not reflection.text.strip():
+        if reflection is None or reflection.source == "placeholder" or not reflection.text.strip():
             continue
         text = normalise(reflection.text, real_ids)
         next_trial = after.get(trial.number + 1)

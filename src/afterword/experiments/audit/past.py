@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from afterword.core.records import CheckResult, End, Feedback, Reflection, Trajectory, Trial
 from afterword.errors import InputError
+
+_SOURCES: Mapping[str, Literal["person", "placeholder"]] = {"person": "person", "placeholder": "placeholder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def _trial(row: object) -> Trial:
             retracts=_numbers(row, "retracted"),
             disputes=_text(row, "disputed") or None,
             problems=tuple(str(problem) for problem in _list(row, "problems")),
+            source=_SOURCES.get(_text(row, "source"), "model"),
         )
     end: End = "no_output" if row.get("end") == "no_output" else "finished"
     return Trial(

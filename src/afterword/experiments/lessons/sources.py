@@ -14,21 +14,22 @@ from afterword.reflectors.shape import Problem
 def lessons_of(past: PastTask) -> Iterator[SourceLesson]:
     """The lessons of a task, each with the checks that the next trial gained.
 
-    None that a later one took back, and none that copies a worked example: those are alike on all tasks, since what
-    they say is of none of them.
+    None that a later one took back, no placeholder, and none that copies a worked example: those are alike on all
+    tasks, since what they say is of none of them.
     """
     taken_back = {
         number for trial in past.trials if trial.reflection is not None for number in trial.reflection.retracts
     } | {number for trial in past.trials for number in trial.retired}
     following = {before.number: after for before, after in zip(past.trials, past.trials[1:], strict=False)}
     for trial in past.trials:
-        if trial.reflection is None or not trial.reflection.text.strip() or trial.number in taken_back:
+        lesson = trial.reflection
+        if lesson is None or not lesson.text.strip() or trial.number in taken_back:
             continue
-        if Problem.FROM_EXAMPLE in trial.reflection.problems:
+        if lesson.source == "placeholder" or Problem.FROM_EXAMPLE in lesson.problems:
             continue
         after = following.get(trial.number)
         gained = None if after is None else _passed(after.feedback) - _passed(trial.feedback)
-        yield SourceLesson(past.task, trial.number, trial.reflection.text, gained)
+        yield SourceLesson(past.task, trial.number, lesson.text, gained)
 
 
 def first_trial_of(past: PastTask) -> FirstTrial | None:

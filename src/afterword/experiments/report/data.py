@@ -37,6 +37,7 @@ def told(gathered: Gathered, comparison: Comparison) -> dict[str, object]:
         ],
         "notices": list(gathered.caveats),
         **asdict(comparison),
+        "played": {name: asdict(arm) for name, arm in gathered.arms.items()},
         "lessons": {arm: asdict(group) for arm, group in gathered.lessons.items()},
     }
 

@@ -14,6 +14,7 @@ from afterword.core.records import Outcome
 from afterword.errors import InputError
 from afterword.experiments.arms import ARM_CHARS
 from afterword.experiments.audit import AuditedLesson, Group, PastTask, audited, reflected_by, summarise
+from afterword.experiments.report.played_arms import PlayedArm, played_arms
 from afterword.experiments.report.wording import counted, name_of
 from afterword.experiments.results import BURNED, Result, result_of
 from afterword.journal import Journal, ModelUse, RunSpec, RunSummary, TaskSummary
@@ -52,6 +53,10 @@ class Gathered:
     runs: tuple[RunFacts, ...]
     caveats: tuple[str, ...]
     """What their origin means for the numbers, in sentences."""
+    arms: Mapping[str, PlayedArm] = field(default_factory=dict)
+    """What each arm is."""
+    option: str = ""
+    """What has to be added to a command for it to find the journal."""
 
 
 @dataclass(slots=True)
@@ -61,6 +66,7 @@ class _Read:
     facts: RunFacts
     results: list[Result] = field(default_factory=list)
     lessons: dict[str, list[AuditedLesson]] = field(default_factory=lambda: defaultdict(list))
+    arms: dict[str, PlayedArm] = field(default_factory=dict)
     burned: int = 0
 
     def take_back(self, tasks: set[str]) -> None:
@@ -80,8 +86,13 @@ class _Read:
             self.lessons[arm].append(replace(lesson, text="", evidence="quoted" if lesson.evidence else ""))
 
 
-async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
+async def gather(journal: Journal, names: Sequence[str], *, option: str = "") -> Gathered:
     """Reads runs, named as `Journal.summary` takes them.
+
+    Args:
+        journal: where they are.
+        names: of the runs.
+        option: what has to be added to a command for it to find the journal, for the commands that a report gives.
 
     Raises:
         InputError: there is no such run, one is named twice, or none has a finished task.
@@ -105,6 +116,8 @@ async def gather(journal: Journal, names: Sequence[str]) -> Gathered:
         {arm: summarise(members)[0] for arm, members in lessons.items()},
         tuple(read.facts for read in reads),
         tuple(caveats),
+        {name: arm for read in reads for name, arm in read.arms.items()},
+        option,
     )
 
 
@@ -113,6 +126,7 @@ async def _read(journal: Journal, name: str) -> _Read:
     unfinished = summary.jobs - sum(summary.statuses.values())
     spec = await journal.spec(summary.id)
     read = _Read(RunFacts(summary, spec, await journal.models(summary.id), unfinished, ()))
+    read.arms = {arm_name(name): arm for name, arm in played_arms(spec.settings).items()}
     async for task, outcome in journal.outcomes(summary.id):
         read.take(task, outcome)
     read.facts = replace(read.facts, seeds=tuple(sorted({row.seed for row in read.results})))
@@ -171,6 +185,8 @@ def _set_apart(reads: Sequence[_Read]) -> None:
             read.results = [replace(row, arm=name) if row.arm == arm else row for row in read.results]
             if arm in read.lessons:
                 read.lessons[name] = read.lessons.pop(arm)
+            if arm in read.arms:
+                read.arms[name] = read.arms.pop(arm)
 
 
 def _one_experiment(reads: Sequence[_Read]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 
 from afterword.core.bounds import fence
 from afterword.experiments.comparison import Comparison
@@ -25,23 +26,32 @@ def escaped(text: str) -> str:
     return _CALLED.sub(rf"\g<0>{_JOINER}", line)
 
 
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], rest: str) -> Iterator[str]:
+    """Lines of a table; `rest` is how the columns after the first one are set."""
+    yield "| " + " | ".join(map(escaped, heads)) + " |"
+    yield "| --- |" + f" {rest} |" * (len(heads) - 1)
+    for row in rows:
+        yield "| " + " | ".join(map(escaped, row)) + " |"
+
+
 def markdown(gathered: Gathered, comparison: Comparison) -> str:
     """The whole summary."""
     table = arm_table(comparison)
     lines = [f"**{verdict(comparison, escaped)}**", "", evaluator_verdict(comparison, escaped), ""]
     for notice in gathered.caveats:
         lines += [f"> {escaped(notice)}", ""]
-    lines.append("| " + " | ".join(escaped(head) for head in table.heads) + " |")
-    lines.append("| --- |" + " ---: |" * (len(table.heads) - 1))
-    lines += ["| " + " | ".join(escaped(str(cell)) for cell in row) + " |" for row in table.rows]
+    lines += _table(table.heads, [[str(cell) for cell in row] for row in table.rows], "---:")
     lines += ["", table.key]
+    played = sections.played(comparison, gathered.arms)
+    lines += ["", "<details><summary>What the arms are, and what ended their loops</summary>", ""]
+    lines += [*_table(played.heads, played.rows, "---"), "", "</details>"]
     for matrix in sections.matrices(comparison):
         lines += ["", f"{escaped(matrix.arm)}: {matrix.told}."]
     if comparison.caveats:
         lines += ["", "What these numbers cannot say:", ""]
         lines += [f"- {escaped(caveat)}" for caveat in comparison.caveats]
     lines += ["", "<details><summary>Where they come from</summary>", ""]
-    for run in (sections.provenance(facts) for facts in gathered.runs):
+    for run in (sections.provenance(facts, gathered.option) for facts in gathered.runs):
         lines += [f"- run {escaped(run.run)}"]
         lines += [f"  - {escaped(name)}: {escaped(value)}" for name, value in run.facts]
         lines += ["", fence("\n".join(run.again)), ""]

@@ -27,7 +27,7 @@ def page(gathered: Gathered, comparison: Comparison, plots: Sequence[Plot]) -> s
     """The whole page."""
     from markupsafe import Markup
 
-    runs = [sections.provenance(facts) for facts in gathered.runs]
+    runs = [sections.provenance(facts, gathered.option) for facts in gathered.runs]
     values = {
         "title": f"Report on {name_of(', '.join(run.run for run in runs), 90)}",
         "verdict": verdict(comparison),
@@ -39,6 +39,7 @@ def page(gathered: Gathered, comparison: Comparison, plots: Sequence[Plot]) -> s
         "matrices": sections.matrices(comparison),
         "spending": sections.spending(comparison),
         "by_role": sections.by_role(comparison),
+        "played": sections.played(comparison, gathered.arms),
         "strata": sections.strata(comparison),
         "lessons": sections.lessons(comparison, gathered.lessons),
         "caveats": comparison.caveats,

@@ -11,12 +11,26 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from afterword.core.records import Usage
+from afterword.core.records import StopReason, Usage
 from afterword.experiments.audit import Group
 from afterword.experiments.comparison import ArmReport, Comparison, Spread
 from afterword.experiments.report.gathering import RunFacts
+from afterword.experiments.report.played_arms import PlayedArm
 from afterword.experiments.report.wording import NONE, counted, duration, name_of, number, share, usd
 
+ENDS: Mapping[StopReason, str] = {
+    StopReason.PASSED: "a trial that passed",
+    StopReason.MAX_TRIALS: "the number of trials",
+    StopReason.CALLS: "the allowance of calls",
+    StopReason.COST: "the allowance of cost",
+    StopReason.TOKENS: "the allowance of tokens",
+    StopReason.TIME: "the time",
+    StopReason.PLATEAU: "a plateau",
+    StopReason.REPEATED_REFLECTION: "a repeated lesson",
+    StopReason.REPEATED_OUTPUT: "a repeated output",
+    StopReason.CANCELLED: "a person",
+}
+"""What ended a loop, in words."""
 _SETTINGS = 60
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _VALUE = 120
@@ -50,8 +64,9 @@ def matrices(comparison: Comparison) -> tuple[Matrix, ...]:
 
 def _matrix(arm: ArmReport) -> Matrix:
     counts = arm.evaluator
+    of_itself = "the model judged itself: " if arm.judges_itself else ""
     told = (
-        f"passed but wrong {share(arm.false_positives)}, failed but right {share(arm.false_negatives)}; "
+        f"{of_itself}passed but wrong {share(arm.false_positives)}, failed but right {share(arm.false_negatives)}; "
         f"{counted(arm.judged, 'result')} of {arm.results:,} judged"
     )
     return Matrix(
@@ -86,14 +101,37 @@ def _spread(spread: Spread, form: Callable[[float | None], str]) -> str:
 
 
 def by_role(comparison: Comparison) -> Grid:
-    """What each role took, over all results of an arm."""
+    """The same for each role, and what it took over all results of an arm."""
     rows = [
-        (arm.arm, name_of(role), number(usage.calls), number(usage.tokens_in), number(usage.tokens_out),
-         usd(usage.cost_usd), duration(usage.seconds))
+        (
+            arm.arm,
+            name_of(role),
+            _spread(spent.tokens, number),
+            _spread(spent.calls, number),
+            _spread(spent.cost_usd, usd) if spent.cost_usd.mean is not None else "unknown",
+            _spread(spent.seconds, duration),
+            _spent(spent.total),
+        )
         for arm in comparison.arms
-        for role, usage in sorted(arm.spending.by_role.items())
-    ]  # fmt: skip
-    return Grid(("arm", "role", "calls", "tokens in", "tokens out", "USD", "waiting"), tuple(rows))
+        for role, spent in arm.spending.by_role.items()
+    ]
+    return Grid(("arm", "role", "tokens", "calls", "USD", "waiting", "in all"), tuple(rows))
+
+
+def played(comparison: Comparison, arms: Mapping[str, PlayedArm]) -> Grid:
+    """What each arm is, and what ended its loops."""
+    rows = []
+    for arm in comparison.arms:
+        one = arms.get(arm.arm)
+        kind = NONE if one is None else name_of(one.kind) + (f": {one.does}" if one.does else "")
+        other = NONE if one is None or not one.other else name_of(one.other, _VALUE)
+        rows.append((arm.arm, kind, other, _ends(arm)))
+    return Grid(("arm", "kind", "what is other in it", "its loops ended by"), tuple(rows))
+
+
+def _ends(arm: ArmReport) -> str:
+    told = [f"{ENDS[reason]} {count:,}" for reason, count in arm.ends.items()]
+    return ", ".join(told) or NONE
 
 
 def strata(comparison: Comparison) -> Grid | str:
@@ -156,8 +194,8 @@ class Provenance:
     """Commands."""
 
 
-def provenance(facts: RunFacts) -> Provenance:
-    """Of one of the runs."""
+def provenance(facts: RunFacts, option: str) -> Provenance:
+    """Of one of the runs; the option is what its commands need to find the journal."""
     summary, spec = facts.summary, facts.spec
     guards = spec.fingerprints
     tasks = sum(name.startswith("task:") for name in guards)
@@ -172,10 +210,12 @@ def provenance(facts: RunFacts) -> Provenance:
         *((f"fingerprint of {name_of(name, 80)}", value[:16]) for name, value in _guards(guards)),
         ("tasks with a fingerprint", number(tasks)),
     ]
-    settings = [(name_of(name, 80), name_of(value, _VALUE)) for name, value in _flat(spec.settings)]
+    hidden = ("arms", "settings.strategy") if spec.settings.get("arms") else ()  # the arms have a table of their own
+    stated = ((name, value) for name, value in _flat(spec.settings) if name not in hidden)
+    settings = [(name_of(name, 80), name_of(value, _VALUE)) for name, value in stated]
     if len(settings) > _SETTINGS:
         settings = [*settings[:_SETTINGS], ("…", f"{len(settings) - _SETTINGS:,} more in the journal")]
-    return Provenance(summary.id, tuple(told), tuple(settings), tuple(_again(facts)))
+    return Provenance(summary.id, tuple(told), tuple(settings), tuple(_again(facts, option)))
 
 
 def _guards(guards: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -215,11 +255,11 @@ def _flat(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:
         yield prefix, value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def _again(facts: RunFacts) -> Iterator[str]:
+def _again(facts: RunFacts, option: str) -> Iterator[str]:
     summary = facts.summary
     if summary.command:
         yield name_of(shlex.join(summary.command), 400)
     if summary.state != "finished":
-        yield f"afterword resume {summary.id}"
-    yield f"afterword compare {summary.id}"
-    yield f"afterword export {summary.id} --out {summary.id}.jsonl"
+        yield f"afterword resume {summary.id}{option}"
+    yield f"afterword compare {summary.id}{option}"
+    yield f"afterword export {summary.id}{option} --out {summary.id}.jsonl"

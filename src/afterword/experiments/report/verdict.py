@@ -113,14 +113,27 @@ def _listed(names: Sequence[str]) -> str:
 
 def evaluator_verdict(comparison: Comparison, say: Say = str) -> str:
     """How often the evaluator was wrong, in a sentence about the highlighted arm and the range of all."""
-    judged = [arm for arm in comparison.arms if arm.judged]
+    judged = [arm for arm in comparison.arms if arm.judged and not arm.judges_itself]
+    told = [_of_itself(arm, say) for arm in comparison.arms if arm.judged and arm.judges_itself]
     if not judged:
-        return (
+        unknown = (
             "How often the evaluator was wrong is not known: no held-out check judged the results, "
             "and solved means that the evaluator passed."
         )
+        return " ".join([unknown, *told])
     arm = next((one for one in judged if one is highlighted(comparison)), judged[0])
-    return f"{' '.join(_wrong(arm, say))}{_elsewhere(judged, arm)}"
+    return " ".join([f"{' '.join(_wrong(arm, say))}{_elsewhere(judged, arm)}", *told])
+
+
+def _of_itself(arm: ArmReport, say: Say) -> str:
+    """Of an arm whose evaluator is the actor's own model, which no other arm has."""
+    wrong = arm.false_positives
+    if wrong.value is None:
+        return f"In {say(arm.arm)} the model found nothing of its own right."
+    return (
+        f"Of what the model found right of its own in {say(arm.arm)}, {percent(wrong.value)} was wrong "
+        f"({interval(wrong)})."
+    )
 
 
 def _wrong(arm: ArmReport, say: Say) -> Iterator[str]:
