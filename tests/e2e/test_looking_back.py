@@ -170,6 +170,11 @@ def test_csv_has_a_row_for_each_trial_of_every_run(afterword: Command, place: Pa
         ("plain", "2", "unverified", "True"),
     ]
     assert len(found) == 6
+    came_to = {(row["task"], row["trial"]): (row["stop_reason"], row["submitted"], row["accepted"]) for row in found}
+    assert (came_to["plain", "1"], came_to["plain", "2"]) == (("passed", "False", ""), ("passed", "True", ""))
+    accepted = [row for row in found if row["status"] == "accepted"]
+    assert {row["accepted"] for row in accepted} == {"True"}
+    assert [row["trial"] for row in accepted if row["submitted"] == "True"] == ["2", "2"]
 
 
 def test_training_data_holds_accepted_outputs_only_and_says_where_they_come_from(

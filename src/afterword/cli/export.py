@@ -14,7 +14,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, NamedTuple
 
 import anyio
 import typer
@@ -126,6 +126,9 @@ COLUMNS = (
     "seed",
     "trial",
     "status",
+    "stop_reason",
+    "submitted",
+    "accepted",
     "complete",
     "passed",
     "score",
@@ -147,14 +150,34 @@ COLUMNS = (
 )
 
 
+class _Ended(NamedTuple):
+    """What a task came to, for the rows of its trials."""
+
+    status: str | None = None
+    stop_reason: str | None = None
+    best: int | None = None
+    accepted: bool | None = None
+    """What the held-out check said of the output that was submitted; None where there was none."""
+
+
 async def _trial_table(journal: Journal, run: str) -> AsyncIterator[Json]:
-    statuses = {(task.task, task.arm, task.seed): task.status async for task in journal.tasks(run)}
+    ends = {(task.task, task.arm, task.seed): _ended(outcome) async for task, outcome in journal.outcomes(run)}
     burned = await burned_tasks(journal, run)
     async for row in journal.trials(run):
-        yield _trial_line(run, row, statuses.get((row.task, row.arm, row.seed)), burned=row.task in burned)
+        ended = ends.get((row.task, row.arm, row.seed), _Ended())
+        yield _trial_line(run, row, ended, burned=row.task in burned)
 
 
-def _trial_line(run: str, row: TrialRow, status: str | None, *, burned: bool) -> Json:
+def _ended(outcome: Outcome) -> _Ended:
+    return _Ended(
+        outcome.status,
+        None if outcome.stop_reason is None else str(outcome.stop_reason),
+        None if outcome.best is None else outcome.best.number,
+        None if outcome.acceptance is None else outcome.acceptance.passed,
+    )
+
+
+def _trial_line(run: str, row: TrialRow, ended: _Ended, *, burned: bool) -> Json:
     trial, feedback, lesson = row.trial, row.trial.feedback, row.trial.reflection
     usage = sum(trial.usage.values(), Usage())
     values = (
@@ -163,7 +186,10 @@ def _trial_line(run: str, row: TrialRow, status: str | None, *, burned: bool) ->
         row.arm,
         row.seed,
         trial.number,
-        status,
+        ended.status,
+        ended.stop_reason,
+        trial.number == ended.best,
+        ended.accepted,
         row.complete,
         feedback.passed,
         feedback.score,
@@ -205,7 +231,7 @@ async def _write_parquet(journal: Journal, runs: list[str], out: Path) -> None:
             ("seed", "trial", "checks_passed", "checks_total", "calls", "tokens_in", "tokens_out"), pyarrow.int64()
         ),
         **dict.fromkeys(("score", "cost_usd"), pyarrow.float64()),
-        **dict.fromkeys(("complete", "passed", "held_out_burned"), pyarrow.bool_()),
+        **dict.fromkeys(("submitted", "accepted", "complete", "passed", "held_out_burned"), pyarrow.bool_()),
     }
     schema = pyarrow.schema([(name, kinds[name]) for name in COLUMNS])
     try:
