@@ -170,7 +170,9 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
     assert sum(spent(one) for one in told.values()) <= most["calls"] + len(FACTORS) * 2 * (1 + 3 + 1)
     kept = json.loads(afterword("runs", "--journal", tmp_path / "runs.sqlite", "--json").out)
     assert kept["usage"]["calls"] <= most["calls"]
-    assert "all arms act at temperature 0.7, since retry samples" in afterword("experiment", file, "--dry-run").out
+    shown = afterword("experiment", file, "--dry-run").out
+    assert "all arms act at temperature 0.7, since retry samples" in shown
+    assert f"{most['tokens']:,} tokens ({most['tokens_out']:,} of them written)" in shown
 
 
 @pytest.mark.parametrize(

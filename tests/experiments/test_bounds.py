@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterword.core.records import Usage
-from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+from afterword.experiments.bounds import ArmBound, CallBound, Cap, Most, most_of
 
 ONE = Usage(1, 100, 10, cost_usd=0.01)
 LESSON = Usage(1, 300, 40, cost_usd=0.05)
@@ -26,7 +26,7 @@ def test_without_an_allowance_all_calls_count_and_the_shared_one_once() -> None:
 
 def test_arms_that_tell_nothing_of_earlier_trials_share_them_all() -> None:
     alike = (arm("single", 1, untold=True), arm("best_of_n", 4, untold=True), arm("retry", 3, untold=True))
-    assert most_of(alike, Cap()) == Usage(4, 400, 40, cost_usd=0.04)
+    assert most_of(alike, Cap()) == Most(4, 440, 400, 40, 0.04)
     assert most_of((arm("reflexion", 3, 4), *alike), Cap()).calls == 4 + 2 + 4
     assert most_of((arm("own tests", 4, 1, untold=True), *alike), Cap()).calls == 4 + 1
     assert most_of(alike, Cap(tokens=250)).tokens == 250
@@ -48,6 +48,28 @@ def test_an_allowance_of_calls_or_tokens_bounds_each_arm() -> None:
     assert most_of(arms, Cap(calls=4)).calls == 1 + 4 - 1
     tokens = most_of(arms, Cap(tokens=500))
     assert tokens.tokens == 110 + 500
+    # the prompts of reflexion, or its replies, may take all of it up to what they can be
+    assert (tokens.tokens_in, tokens.tokens_out) == (100 + 500, 10 + 190)
+
+
+def test_an_allowance_of_tokens_bounds_the_cost_by_the_dearest_token() -> None:
+    price = 0.6e-6
+    calls = CallBound(100, Usage(1, 10_000, 1_000, cost_usd=0.0021), price)
+    most = most_of((ArmBound("a", (calls,), calls),), Cap(tokens=20_000))
+    assert most.cost_usd is not None
+    assert round(most.cost_usd, 6) == 0.012
+    assert most_of((ArmBound("a", (calls,), calls),), Cap(calls=2)).cost_usd == 0.0042
+
+
+def test_what_counts_against_no_allowance_is_not_bounded_by_it() -> None:
+    judge = CallBound(2, Usage(1, 50, 5, cost_usd=0.5))
+    one = ArmBound("single", (CallBound(1, ONE),), CallBound(1, ONE), uncharged=(judge,))
+    most = most_of((one,), Cap(calls=1, tokens=100, cost_usd=0.01))
+    assert (most.calls, most.tokens, most.cost_usd) == (1 + 2, 100 + 110, 0.01 + 1.0)
+
+
+def test_a_model_takes_longest_where_it_writes_all_it_may_and_reads_the_rest() -> None:
+    assert Most(10, 1_000, 1_000, 200).seconds(written=20, read=80) == 10 + 10
 
 
 @given(

@@ -18,10 +18,11 @@ from afterword.cli.roles import Role, Roles, roles_of
 from afterword.cli.session import Start
 from afterword.cli.text import counted, money, plain
 from afterword.core.budget import token_bound
+from afterword.core.messages import Price
 from afterword.core.records import Usage
 from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
-from afterword.experiments.bounds import ArmBound, CallBound, Cap, most_of
+from afterword.experiments.bounds import ArmBound, CallBound, Cap, Most, most_of
 from afterword.experiments.results import SELF_JUDGE
 from afterword.families.programming.own_tests.writing import TestWriting
 from afterword.models.opening import price_bound, split_name
@@ -42,13 +43,15 @@ class Bound:
     tasks: int
     arms: int
     seeds: int
-    most: Usage
-    local_tokens: int
-    """Of them those that a local model writes."""
+    most: Most
+    local: Most | None
+    """Of it what a local model may be asked; None where there is none."""
 
-    def hours(self, tokens_per_second: float) -> float:
-        """How long a local model writes at most."""
-        return self.local_tokens / tokens_per_second / 3600
+    def hours(self, found: Experiment) -> float | None:
+        """How long a local model writes and reads at most."""
+        if self.local is None:
+            return None
+        return self.local.seconds(written=found.tokens_per_second, read=found.tokens_read_per_second) / 3600
 
 
 def bound_of(start: Start) -> Bound:
@@ -62,16 +65,13 @@ def bound_of(start: Start) -> Bound:
     allowance = plan.settings.allowance
     cap = Cap(allowance.calls, allowance.tokens, allowance.cost_usd)
     by_seed = [case for case in cases if case.seed == cases[0].seed]
-    most = Usage()
-    local = 0
+    most = Most()
     for case in by_seed:
         _refuse_out_of_reach(case, start.family.sizes(case.settings))
     for row in start.items.rows():
         arms = tuple(_arm(row[case.variant], case, start.family.sizes(case.settings)) for case in by_seed)
-        of_seed = most_of(arms, cap)
-        most = sum([of_seed] * len(plan.seeds or (0,)), most)
-        if any(_is_local(roles) for roles in plan.roles):
-            local += of_seed.tokens_out * len(plan.seeds or (0,))
+        most = sum([most_of(arms, cap)] * len(plan.seeds or (0,)), most)
+    local = most if any(_is_local(roles) for roles in plan.roles) else None
     return Bound(len(start.items), len(by_seed), len(plan.seeds or (0,)), most, local)
 
 
@@ -102,7 +102,9 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     previous = sizes.previous_chars if kind.strategy.shows_last_attempt else 0
 
     def asked(role: str, calls: int, chars: int, tokens: int) -> CallBound:
-        return CallBound(calls, _one(roles.named(role), task + chars, tokens))
+        price = _price(roles.named(role))
+        dearest = None if price is None else max(price.input, price.output) / 1e6
+        return CallBound(calls, _one(roles.named(role), task + chars, tokens), dearest)
 
     actor = asked("actor", trials * attempts * sizes.steps, sizes.prompt_chars + previous + lessons, sizes.reply_tokens)
     bounds = [actor]
@@ -115,8 +117,12 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     seen = JUDGE_CHARS + 2 * sizes.reply_tokens * 4
     if kind.judges_itself:
         bounds.append(asked(SELF_JUDGE, 2 * trials, seen, JUDGE_TOKENS))
+    uncharged = []
     if item.judge_calls:
-        bounds.append(asked("judge", (trials + 1) * item.judge_calls, seen, JUDGE_TOKENS))
+        if kind.goes_by_evaluator and not kind.one_trial:
+            bounds.append(asked("judge", trials * item.judge_calls, seen, JUDGE_TOKENS))
+        if kind.one_trial or not kind.sees_evaluator:
+            uncharged.append(asked("judge", item.judge_calls, seen, JUDGE_TOKENS))
     if sizes.looks:
         bounds.append(asked("judge", trials * attempts * sizes.looks, seen, JUDGE_TOKENS))
     if item.own_tests:
@@ -124,7 +130,7 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     first = CallBound(sizes.steps, actor.one)
     alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
     # A vote is several attempts within one trial: as many as the allowance of that arm carries, and no other arm's.
-    return ArmBound(case.arm, tuple(bounds), first, alike, kind.untold and not kind.attempts)
+    return ArmBound(case.arm, tuple(bounds), first, alike, kind.untold and not kind.attempts, tuple(uncharged))
 
 
 def _kind(case: Case) -> Arm:
@@ -138,8 +144,12 @@ def _writings(case: Case, between: int) -> int:
     return 2 * settings.number("consensus", 1) + 2 * settings.flag("mutation_check") + reviews
 
 
+def _price(role: Role) -> Price | None:
+    return price_bound(role.name, role.options)
+
+
 def _one(role: Role, tokens_in: int, tokens_out: int) -> Usage:
-    price = price_bound(role.name, role.options)
+    price = _price(role)
     usage = Usage(1, tokens_in, tokens_out)
     return Usage(1, tokens_in, tokens_out, cost_usd=None if price is None else price.cost_usd(usage))
 
@@ -160,12 +170,14 @@ def told_bound(bound: Bound, found: Experiment) -> list[str]:
     lines = [
         f"{counted(bound.tasks, 'task')} x {counted(bound.arms, 'arm')} x {counted(bound.seeds, 'seed')}; "
         f"allowance of each: {', '.join(limits)}",
-        f"at most {counted(most.calls, 'call')}, {most.tokens_in:,} + {most.tokens_out:,} tokens, "
+        f"at most {counted(most.calls, 'call')}, {most.tokens:,} tokens ({most.tokens_out:,} of them written), "
         f"{money(most.cost_usd)}; what arms share counted once",
     ]
-    if bound.local_tokens:
-        speed = found.tokens_per_second
-        lines.append(f"a local model that writes {speed:g} tokens a second: at most {bound.hours(speed):,.1f} hours")
+    if (hours := bound.hours(found)) is not None:
+        lines.append(
+            f"a local model that writes {found.tokens_per_second:g} and reads {found.tokens_read_per_second:g} tokens a "
+            f"second: at most {hours:,.1f} hours"
+        )
     return [plain(line) for line in (*lines, *found.notes)]
 
 
@@ -178,10 +190,11 @@ def bound_json(bound: Bound, found: Experiment) -> dict[str, object]:
         "seeds": list(found.plan.seeds),
         "at_most": {
             "calls": most.calls,
+            "tokens": most.tokens,
             "tokens_in": most.tokens_in,
             "tokens_out": most.tokens_out,
             "cost_usd": most.cost_usd,
-            "local_hours": bound.hours(found.tokens_per_second) if bound.local_tokens else None,
+            "local_hours": bound.hours(found),
         },
         "notes": list(found.notes),
     }

@@ -32,6 +32,8 @@ MAX_TRIALS = 100
 USUAL_TRIALS = 4
 TOKENS_PER_SECOND = 20.0
 """What the embedded model writes on two cores."""
+TOKENS_READ_PER_SECOND = 70.0
+"""What it reads of a prompt that is new to it."""
 
 Temperature = float | str
 
@@ -59,6 +61,7 @@ class _Models(_Strict):
     threads: int | None = None
     prompt_cache: bool = False
     tokens_per_second: float = Field(TOKENS_PER_SECOND, gt=0)
+    tokens_read_per_second: float = Field(TOKENS_READ_PER_SECOND, gt=0)
 
 
 class _AllowanceTable(_Strict):
@@ -128,6 +131,7 @@ class Experiment:
     plan: Plan
     journal: str | None
     tokens_per_second: float
+    tokens_read_per_second: float
     notes: tuple[str, ...]
     """What a person should know of it before anything is spent."""
 
@@ -263,7 +267,9 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
         arms=arms,
         seeds=tuple(stated.seeds),
     )
-    return Experiment(plan, stated.journal, stated.models.tokens_per_second, notes)
+    return Experiment(
+        plan, stated.journal, stated.models.tokens_per_second, stated.models.tokens_read_per_second, notes
+    )
 
 
 def _sources(stated: _File) -> tuple[str, ...]:

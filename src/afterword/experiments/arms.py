@@ -56,6 +56,11 @@ class Arm:
         return self.evaluator is _same_evaluator and not self.judges_itself
 
     @property
+    def goes_by_evaluator(self) -> bool:
+        """Whether it asks the family's evaluator, whatever it is told of the verdict."""
+        return self.evaluator is not Blind and not self.judges_itself
+
+    @property
     def asks_reflector(self) -> bool:
         """Whether a model writes its lessons."""
         return self.strategy.reflects and self.reflector is _same_reflector

@@ -6,9 +6,55 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from afterword.core.records import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """Bounds that hold each by itself: tokens are not more than those in and out together, and may be fewer."""
+
+    calls: int = 0
+    tokens: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = 0.0
+    """None where a price is not known."""
+
+    def __add__(self, other: Most) -> Most:
+        return Most(
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd,
+        )
+
+    def less(self, other: Most) -> Most:
+        """Without what it is known to hold."""
+        return Most(
+            self.calls - other.calls,
+            self.tokens - other.tokens,
+            self.tokens_in - other.tokens_in,
+            self.tokens_out - other.tokens_out,
+            None if self.cost_usd is None or other.cost_usd is None else self.cost_usd - other.cost_usd,
+        )
+
+    def or_more(self, other: Most) -> Most:
+        """The larger of each."""
+        return Most(
+            max(self.calls, other.calls),
+            max(self.tokens, other.tokens),
+            max(self.tokens_in, other.tokens_in),
+            max(self.tokens_out, other.tokens_out),
+            None if self.cost_usd is None or other.cost_usd is None else max(self.cost_usd, other.cost_usd),
+        )
+
+    def seconds(self, *, written: float, read: float) -> float:
+        """How long a model takes that writes and reads so many tokens a second."""
+        return self.tokens_out / written + max(self.tokens - self.tokens_out, 0) / read
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +64,15 @@ class CallBound:
     calls: int
     one: Usage
     """Its cost is None where the price is not known."""
+    token_usd: float | None = None
+    """The dearest that one token can be; None where it is not known."""
 
     @property
-    def all(self) -> Usage:
+    def all(self) -> Most:
         """Of all calls."""
-        return _times(self.one, self.calls)
+        one = self.one
+        cost = None if one.cost_usd is None else one.cost_usd * self.calls
+        return Most(self.calls, one.tokens * self.calls, one.tokens_in * self.calls, one.tokens_out * self.calls, cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +90,7 @@ class ArmBound:
 
     arm: str
     bounds: tuple[CallBound, ...]
+    """What counts against the allowance."""
     first: CallBound
     """What the first trial of every arm with the same first prompt asks, and what is asked before it."""
     shares: object = None
@@ -47,66 +98,62 @@ class ArmBound:
     untold: bool = False
     """It tells its actor nothing of earlier trials: it shares all that its actor asks, which is the first bound, with
     others of that kind."""
+    uncharged: tuple[CallBound, ...] = ()
+    """What finding out how it did takes, which no allowance bounds."""
 
-    def capped(self, cap: Cap) -> Usage:
-        """Within the allowance. Its tokens out are the most of them, whatever the prompts leave."""
-        total = sum((bound.all for bound in self.bounds), Usage())
-        calls = total.calls if cap.calls is None else min(total.calls, cap.calls)
-        tokens_out = min(total.tokens_out, calls * max((bound.one.tokens_out for bound in self.bounds), default=0))
-        tokens = total.tokens if cap.tokens is None else min(total.tokens, cap.tokens)
-        cost = total.cost_usd
-        if cost is not None and cap.cost_usd is not None:
-            cost = min(cost, cap.cost_usd)
-        tokens_out = min(tokens_out, tokens)
-        return Usage(calls, tokens - tokens_out, tokens_out, cost_usd=cost)
+    def capped(self, cap: Cap) -> Most:
+        """What counts, within the allowance."""
+        whole = _sum(self.bounds)
+        asked = [bound for bound in self.bounds if bound.calls]
+        calls = whole.calls if cap.calls is None else min(whole.calls, cap.calls)
+        tokens = whole.tokens if cap.tokens is None else min(whole.tokens, cap.tokens)
+        return Most(
+            calls,
+            tokens,
+            min(whole.tokens_in, tokens, calls * max((bound.one.tokens_in for bound in asked), default=0)),
+            min(whole.tokens_out, tokens, calls * max((bound.one.tokens_out for bound in asked), default=0)),
+            _cost(asked, whole, calls, tokens, cap),
+        )
 
 
-def most_of(arms: tuple[ArmBound, ...], cap: Cap) -> Usage:
+def _cost(asked: list[CallBound], whole: Most, calls: int, tokens: int, cap: Cap) -> float | None:
+    if whole.cost_usd is None:
+        return None
+    bounds = [whole.cost_usd, calls * max((bound.one.cost_usd or 0.0 for bound in asked), default=0.0)]
+    dearest = [bound.token_usd for bound in asked]
+    known = [price for price in dearest if price is not None]
+    if len(known) == len(dearest):
+        bounds.append(tokens * max(known, default=0.0))
+    if cap.cost_usd is not None:
+        bounds.append(cap.cost_usd)
+    return min(bounds)
+
+
+def _sum(bounds: Iterable[CallBound]) -> Most:
+    return sum((bound.all for bound in bounds), Most())
+
+
+def most_of(arms: tuple[ArmBound, ...], cap: Cap) -> Most:
     """The most of all arms together on one task with one seed, what they share counted once.
 
     Where the allowance is what bounds an arm, nothing certain is known of how much of it the first trial took, so only
     one call is taken off. Of arms that share all attempts the longest one makes them; the others add what they ask
     besides.
     """
-    total = Usage()
+    total = _sum(bound for arm in arms for bound in arm.uncharged)
     seen: set[object] = set()
-    longest: dict[object, Usage] = {}
+    longest: dict[object, Most] = {}
     for arm in sorted(arms, key=lambda arm: not arm.untold):
-        usage = arm.capped(cap)
+        most = arm.capped(cap)
         if arm.untold and arm.shares is not None:
             if arm.shares in longest:
                 besides = replace(arm, bounds=arm.bounds[1:]).capped(cap)
-                total, usage = total + besides, _larger(longest[arm.shares], usage)
-            longest[arm.shares] = usage
+                total, most = total + besides, longest[arm.shares].or_more(most)
+            longest[arm.shares] = most
             continue
         if arm.shares is not None and (arm.shares in seen or arm.shares in longest):
-            usage = _less(usage, arm, cap)
+            first = arm.first.all
+            most = most.less(first if most == _sum(arm.bounds) else Most(min(first.calls, 1)))
         seen.add(arm.shares)
-        total = total + usage
+        total = total + most
     return sum(longest.values(), total)
-
-
-def _larger(one: Usage, other: Usage) -> Usage:
-    cost = None if one.cost_usd is None or other.cost_usd is None else max(one.cost_usd, other.cost_usd)
-    tokens_out = max(one.tokens_out, other.tokens_out)
-    tokens = max(one.tokens, other.tokens)
-    return Usage(max(one.calls, other.calls), max(tokens - tokens_out, 0), tokens_out, cost_usd=cost)
-
-
-def _less(usage: Usage, arm: ArmBound, cap: Cap) -> Usage:
-    whole = sum((bound.all for bound in arm.bounds), Usage())
-    first = arm.first.all
-    calls = first.calls if usage.calls == whole.calls else 1
-    by_tokens = cap.tokens is not None and whole.tokens > cap.tokens
-    by_cost = cap.cost_usd is not None and (whole.cost_usd is None or whole.cost_usd > cap.cost_usd)
-    if by_tokens or by_cost or usage.calls < whole.calls:
-        return Usage(usage.calls - calls, usage.tokens_in, usage.tokens_out, cost_usd=usage.cost_usd)
-    cost = None if usage.cost_usd is None or first.cost_usd is None else usage.cost_usd - first.cost_usd
-    return Usage(
-        usage.calls - calls, usage.tokens_in - first.tokens_in, usage.tokens_out - first.tokens_out, cost_usd=cost
-    )
-
-
-def _times(usage: Usage, number: int) -> Usage:
-    cost = None if usage.cost_usd is None else usage.cost_usd * number
-    return Usage(usage.calls * number, usage.tokens_in * number, usage.tokens_out * number, cost_usd=cost)
