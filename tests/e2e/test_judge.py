@@ -157,6 +157,19 @@ class TestRun:
         assert isinstance(usage, dict)
         assert usage["by_role"]["judge"]["calls"] == 2
 
+    def test_a_dry_run_counts_a_judge_that_no_allowance_bounds(
+        self, afterword: Command, task: Path, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "two.toml"
+        file.write_text(
+            f"tasks = [{str(task)!r}]\narms = ['single', 'majority_vote']\n[allowance]\ncalls = 1\n"
+            f"[models]\nactor = {script(tmp_path, 'x', role='actor')!r}\n"
+        )
+        # one shared attempt, and in each arm a verdict, asked for twice where the first answer cannot be read
+        most = afterword("experiment", file, "--dry-run", "--json").told["at_most"]
+        assert isinstance(most, dict)
+        assert most["calls"] == 1 + 2 * 2
+
     def test_the_actors_own_model_as_judge_is_warned_of(self, afterword: Command, task: Path, tmp_path: Path) -> None:
         file = tmp_path / "all.jsonl"
         write_lines(
