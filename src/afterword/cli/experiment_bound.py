@@ -175,8 +175,8 @@ def told_bound(bound: Bound, found: Experiment) -> list[str]:
     ]
     if (hours := bound.hours(found)) is not None:
         lines.append(
-            f"a local model that writes {found.tokens_per_second:g} and reads {found.tokens_read_per_second:g} tokens a "
-            f"second: at most {hours:,.1f} hours"
+            f"a local model that writes {found.tokens_per_second:g} and reads {found.tokens_read_per_second:g} tokens "
+            f"a second: at most {hours:,.1f} hours"
         )
     return [plain(line) for line in (*lines, *found.notes)]
 

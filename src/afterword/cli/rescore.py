@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,8 @@ def rescore(
 
     if language not in (None, "python", "rust"):
         raise InputError(f"--language is python or rust, found {language!r}")
+    if paper is not None:
+        _refuse_before(paper, emulate_shared_namespace)
     logs = [log for log in find_logs(folder, run or ()) if language in (None, _language(log))]
     if not logs:
         raise InputError(f"there is no run of programs in {language}", file=folder)
@@ -46,7 +49,7 @@ def rescore(
     if not as_json:
         _tell_findings(scores)
     if paper is not None:
-        _write_paper(paper, scores, emulate_shared_namespace)
+        _write_paper(paper, scores, whole=not run and language is None)
     return 0
 
 
@@ -118,13 +121,22 @@ def _tell_findings(scores: list[RunScore]) -> None:
         sys.stdout.write(plain(f"\n{finding.run}: {finding.text}") + "\n")
 
 
-def _write_paper(paper: Path, scores: list[RunScore], emulated: bool) -> None:
-    from afterword.experiments.rescore.paper import paper_page
-
+def _refuse_before(paper: Path, emulated: bool) -> None:
+    """Before minutes are spent on what could not be written."""
     if emulated:
         raise InputError("the paper's tables are about isolated programs; leave out --emulate-shared-namespace")
+    target = paper if paper.exists() else paper.parent
+    if paper.is_dir() or not paper.parent.is_dir() or not os.access(target, os.W_OK):
+        raise InputError(
+            "expected a file that can be written for --paper, found none here; give another one", file=paper
+        )
+
+
+def _write_paper(paper: Path, scores: list[RunScore], *, whole: bool) -> None:
+    from afterword.experiments.rescore.paper import paper_page
+
     try:
-        paper.write_text(paper_page(scores), encoding="utf-8")
+        paper.write_text(paper_page(scores, whole=whole), encoding="utf-8")
     except OSError as error:
         raise InputError(f"the page cannot be written here: {error.strerror}", file=paper) from None
 

@@ -104,6 +104,9 @@ def test_the_page_holds_the_papers_values_against_what_was_found() -> None:
     assert "80 of 100 tests (80.0%) hold" in page
     assert "<b>" not in page
     assert "## Games" not in page
+    assert "| `reflexion_mbpp_py` | in the paper | 16.3% | |" in page
+    assert "Only of these runs" not in page
+    assert r"**Only of these runs**: reflexion\_mbpp\_py." in paper_page([run], whole=False)
 
 
 def test_the_published_questions_and_games(data_dir: Path) -> None:
@@ -128,3 +131,14 @@ def test_the_published_questions_and_games(data_dir: Path) -> None:
         score = score_questions(log) if log.kind == "questions" else score_games(log)
         assert [at.found for at in score.by_trial] == curve, run
         assert (score.differences, score.claimed) == ((), curve[-1])
+
+
+def test_the_page_holds_what_the_paper_says_of_questions_and_games(data_dir: Path) -> None:
+    logs = {log.run: log for log in find_logs(data_dir / "reflexion_logs") if log.kind in ("questions", "games")}
+    page = paper_page([score_questions(log) if log.kind == "questions" else score_games(log) for log in logs.values()])
+    for row in (
+        "| 4.1 | ALFWorld, Reflexion | 130 of 134 within 12 trials | 84, 130 of 134 by trial 12 | the same |",
+        "| 4.2 | HotPotQA, paragraphs given, Reflexion | 61 to 75 | 61, 75 of 100 by trial 8 | the same |",
+        "| 4.2 | HotPotQA, articles looked up, retrying | no failure solved | 34, 34 of 100 by trial 5 | the same |",
+    ):
+        assert row in page
