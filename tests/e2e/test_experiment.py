@@ -190,6 +190,12 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
         ('"reflexion"]', '{arm = "reflexion", max_trials = 9}]', "has max_trials = 9, and the allowance is 3 trials"),
         ('"reflexion"]', '"retry"]', "expected each arm once, found 'retry' twice; give one of them another name"),
         ("[models]", "[models", "this is not valid TOML"),
+        (
+            'tasks = ["tasks.jsonl"]',
+            'benchmark = "humanevl"',
+            "unknown benchmark 'humanevl'; did you mean 'humaneval'?",
+        ),
+        ('"reflexion"]', "3]", "arms[3]: expected the name of an arm or a table, found 3"),
     ],
 )
 def test_a_file_that_says_something_wrong_is_refused_in_one_line(

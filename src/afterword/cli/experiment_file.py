@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from afterword.cli.cases import ArmPlan
 from afterword.cli.families import Settings, family_of
 from afterword.cli.families.interface import OptionValue
+from afterword.cli.families.registry import is_name, names_like
 from afterword.cli.plan import Plan
 from afterword.cli.roles import SAMPLING_TEMPERATURE, ModelChoice
 from afterword.core.budget import Allowance
@@ -212,6 +213,9 @@ def _told(kind: type[BaseModel], what: str, path: str, message: str, found: obje
 def _arms(stated: Sequence[object], file: Path) -> tuple[_ArmTable, ...]:
     if not stated:
         raise InputError('expected at least one arm, found none; e.g. arms = ["retry", "reflexion"]', file=file)
+    for number, one in enumerate(stated):
+        if not isinstance(one, str | Mapping):
+            raise InputError(f"arms[{number}]: expected the name of an arm or a table, found {one!r:.80}", file=file)
     return tuple(
         _checked(_ArmTable, {"arm": one} if isinstance(one, str) else one, file, f"arms[{number}]")
         for number, one in enumerate(stated)
@@ -273,6 +277,8 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
 
 
 def _sources(stated: _File) -> tuple[str, ...]:
+    if stated.benchmark is not None and not is_name(stated.benchmark):
+        raise InputError(f"unknown benchmark {stated.benchmark!r}; {names_like(stated.benchmark)}")
     sources = (*(stated.tasks or ()), *((stated.benchmark,) if stated.benchmark else ()))
     if not sources:
         raise InputError('expected tasks, found none; e.g. benchmark = "humaneval" or tasks = ["tasks.jsonl"]')

@@ -401,9 +401,10 @@ def _caveats(
             "and how often it is wrong is not known."
         )
     if all(arm.solved.value == 0 for arm in arms):
-        yield "No arm solved anything: the tasks are too hard for this model, or the checks cannot be passed."
+        yield f"{'No' if len(arms) > 1 else 'The'} arm solved {'anything' if len(arms) > 1 else 'nothing'}: the tasks are too hard for this model, or the checks cannot be passed."
     elif all(arm.solved.value == 1 and not arm.faults for arm in arms):
-        yield "Every arm solved everything: the tasks are too easy to tell the arms apart."
+        apart = " to tell the arms apart" if len(arms) > 1 else ": what another arm would do better cannot be seen"
+        yield f"{'Every' if len(arms) > 1 else 'The'} arm solved everything: the tasks are too easy{apart}."
     for name, rows in by_arm.items():
         short = sum(row.stop_reason in _OUT_OF_ALLOWANCE and len(row.trials) < 2 for row in rows)
         if short:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from afterword.cli.families.interface import Bench, Item, MakeReflector, Settings, Sizes
+from afterword.cli.families.registry import names_like
 from afterword.cli.judging import Judging, Repairs, open_judging
 from afterword.cli.roles import Roles, roles_of
 from afterword.core.effects import fingerprint
@@ -75,8 +76,13 @@ def _tasks(source: str, data: Path | None) -> Iterator[ProgrammingTask]:
         yield from read_tasks(path)
     elif is_benchmark(source) and not path.exists():
         yield from (one.programming for one in benchmark_tasks(source, data_folder(data)))
-    else:
+    elif path.exists() or path.name != source:
         yield load_task_folder(path)
+    else:
+        raise InputError(
+            f"expected a task folder, a file of tasks or a benchmark, found nothing called {source!r}; "
+            f"{names_like(source)}; afterword new FOLDER makes a folder"
+        )
 
 
 def _item(task: ProgrammingTask, settings: Settings, roles: Roles) -> Item:

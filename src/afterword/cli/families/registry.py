@@ -78,6 +78,20 @@ def family_of(sources: Sequence[str], stated: str | None) -> Family:
     return family_named(names.pop() if names else DEFAULT)
 
 
+def is_name(source: str) -> bool:
+    """Whether it names a benchmark or games, and no place of files."""
+    return _plain(source) in _OF_NAME
+
+
+def names_like(source: str) -> str:
+    """What to do about a name that there is none of: the closest one, or all."""
+    close = difflib.get_close_matches(_plain(source), _OF_NAME, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"the benchmarks are {', '.join(_OF_NAME)}"
+
+
 def _family_name(source: str) -> str:
-    plain = source.partition(":")[0].strip().lower().replace("_plus", "+").replace("-plus", "+").removesuffix("+")
-    return _OF_NAME.get(plain, DEFAULT)
+    return _OF_NAME.get(_plain(source), DEFAULT)
+
+
+def _plain(source: str) -> str:
+    return source.partition(":")[0].strip().lower().replace("_plus", "+").replace("-plus", "+").removesuffix("+")

@@ -36,9 +36,11 @@ def verdict(comparison: Comparison, say: Say = str) -> str:
         )
     whole = comparison.common == comparison.tasks and not any(arm.faults for arm in comparison.arms)
     if whole and all(arm.solved.value == 0 for arm in known):
-        return f"No arm solved any of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
+        which = "the one task" if comparison.tasks == 1 else f"any of the {comparison.tasks:,} tasks"
+        return f"No arm solved {which}: the arms cannot be told apart."
     if whole and all(arm.solved.value == 1 for arm in known):
-        return f"Every arm solved all of the {counted(comparison.tasks, 'task')}: the arms cannot be told apart."
+        which = "the one task" if comparison.tasks == 1 else f"all of the {comparison.tasks:,} tasks"
+        return f"Every arm solved {which}: the arms cannot be told apart."
     if max(one.tasks for one in pairs) < 2:
         return "The arms have one task in common: nothing follows for other tasks."
     return _compared(comparison, pairs, say)

@@ -112,5 +112,8 @@ def data_folder(given: Path | None) -> Path:
     """
     named = os.environ.get("AFTERWORD_DATA")
     if given is None and not named:
-        raise InputError("expected the folder with the benchmark data; give --data DIR or set AFTERWORD_DATA")
+        raise InputError(
+            "expected the folder with the benchmark data; give --data DIR, set AFTERWORD_DATA, or state data in an "
+            "experiment's file"
+        )
     return given if given is not None else Path(str(named))
