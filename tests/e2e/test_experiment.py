@@ -180,6 +180,11 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
     [
         ('"single"', '"singel"', "unknown arm 'singel'; did you mean 'single'?"),
         ("seeds = [1, 2]", "seeds = [1, 1]", "expected each seed once, found 1 twice"),
+        ("seeds = [1, 2]", "seeds = [9223372036854775807]", "expected a seed that a journal can keep"),
+        ('"single"', '"single", {arm = "retry", name = "single "}', "expected each arm once, found 'single' twice"),
+        ('"single"', '{arm = "retry", name = "  "}', "expected a name for the arm 'retry', found ' '"),
+        ("seeds = [1, 2]", 'options = {judge_votes = "x"}', "the option 'judge_votes' takes a whole number, found 'x'"),
+        ("seeds = [1, 2]", "options = {own_tests = 1}", "the option 'own_tests' takes true or false, found 1"),
         ("seeds = [1, 2]", "seedz = [1, 2]", "unknown key 'seedz'; did you mean 'seeds'?"),
         ("trials = 3", "trials = 0", "allowance.trials: input should be greater than or equal to 1, found 0"),
         ("trials = 3", "trails = 3", "unknown key 'allowance.trails'; did you mean 'trials'?"),
@@ -207,6 +212,13 @@ def test_a_file_that_says_something_wrong_is_refused_in_one_line(
     assert ran.code == 2
     assert complaint in ran.complaint
     assert str(file) in ran.complaint or "no task" in ran.complaint
+
+
+@pytest.mark.parametrize("option", ["--limit", "--jobs", "--verdicts", "--model-calls"])
+def test_none_at_all_is_not_all(tmp_path: Path, afterword: Command, option: str) -> None:
+    ran = afterword("experiment", write_experiment(tmp_path), option, "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{option} takes a number from 1, found 0" in ran.complaint
 
 
 def test_an_allowance_without_a_single_reply_is_refused(tmp_path: Path, afterword: Command) -> None:

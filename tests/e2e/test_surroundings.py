@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -138,3 +139,36 @@ def test_scripted_run_loads_no_sdk(tmp_path: Path) -> None:
         check=True,
     )
     assert ran.stdout.splitlines()[-1] == "loaded: [] 0"
+
+
+def test_signs_that_an_old_encoding_does_not_know_are_spelt(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "task")
+    asked: list[str | Path] = ["run", task, "--model", write_replies(tmp_path / "a.jsonl", RIGHT)]
+    shown = run(asked, environment={"PYTHONIOENCODING": "ascii"}).stdout
+    assert "\\u" not in shown
+    assert "+ 4/4 checks" in shown
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "afterword", "new", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+        )
+    assert ran.returncode == 3
+    assert (
+        ran.stderr
+        == "afterword: the output cannot be written: No space left on device; make room, or send it elsewhere\n"
+    )
+
+
+def test_a_closed_output_is_no_bug() -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.quote(sys.executable)} -m afterword --version >&-"],
+        stderr=subprocess.PIPE, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")

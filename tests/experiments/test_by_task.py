@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
-from afterword.experiments.by_task import mcnemar, mean_by_task, paired, solved_curve
+from afterword.experiments.by_task import mcnemar, mean_by_task, paired, random_signs, solved_curve
 from afterword.experiments.shares import share_by_task
 from afterword.experiments.statistics import tango, wilson
 
@@ -41,7 +42,7 @@ def test_arms_are_compared_on_the_tasks_that_both_have() -> None:
 def test_no_common_task_gives_no_difference() -> None:
     found = paired({"a": [1.0]}, {"b": [1.0]})
     assert (found.difference.value, found.difference.low, found.difference.high) == (None, -1.0, 1.0)
-    assert found.p_value == 1
+    assert found.p_value is None
 
 
 def test_several_seeds_of_passes_are_a_share_of_tasks() -> None:
@@ -71,7 +72,7 @@ def test_all_alike_over_seeds_is_not_certainty(solved: float) -> None:
 
 def test_one_task_says_next_to_nothing_however_many_seeds() -> None:
     found = paired({"a": [0.0] * 50}, {"a": [1.0] * 50})
-    assert (found.difference.low, found.difference.high, found.p_value) == (-1.0, 1.0, 1.0)
+    assert (found.difference, found.p_value) == (tango(0, 1, 1), 1.0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -154,3 +155,48 @@ def test_means_over_seeds_cover_the_truth_as_often_as_they_say(
         found = mean_by_task(rows(chance.random((tasks, seeds)) < chance.beta(easy, hard, (tasks, 1))))
         covered += found.low <= truth <= found.high
     assert 0.93 <= covered / 2000 <= 0.97
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([Fraction(n, 3) for n in range(-3, 4)]), min_size=1, max_size=9))
+def test_random_signs_are_all_of_them_counted(differences: list[Fraction]) -> None:
+    seen = abs(sum(differences, Fraction()))
+    every = [
+        abs(sum((sign * one for sign, one in zip(signs, differences, strict=True)), Fraction()))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    assert random_signs(differences) == pytest.approx(sum(one >= seen for one in every) / len(every))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 9))
+def test_random_signs_of_whole_tasks_are_mcnemars_test(first: int, second: int, alike: int) -> None:
+    differences = [Fraction(-1)] * first + [Fraction(1)] * second + [Fraction()] * (alike + 1)
+    assert random_signs(differences) == pytest.approx(mcnemar(first, second), abs=1e-9)
+
+
+def test_random_signs_of_many_tasks_are_as_the_normal_distribution_has_them() -> None:
+    differences = [Fraction(n % 7 - 3, 6) for n in range(9001)] + [Fraction(1, 5)] * 400
+    spread = float(sum(one * one for one in differences)) ** 0.5
+    tail = 2 * float(norm.sf(float(sum(differences)) / spread))
+    assert random_signs(differences) == pytest.approx(tail, rel=0.02)
+
+
+def test_the_test_goes_the_way_of_the_difference() -> None:
+    """A third of the tasks better by all seeds, two thirds worse by one of five: better, and more tasks are worse."""
+    first = {f"t{n}": [0.0] * 5 if n < 30 else [1.0] * 5 for n in range(90)}
+    second = {f"t{n}": [1.0] * 5 if n < 30 else [1.0] * 4 + [0.0] for n in range(90)}
+    found = paired(first, second)
+    assert (found.only_first, found.only_second) == (60, 30)
+    assert found.difference.value == pytest.approx(0.2)
+    assert found.p_value is not None
+    assert found.p_value < 0.01
+    # and where the means are alike nothing is found, however many tasks are worse
+    alike = paired(first, {f"t{n}": [1.0] * 2 + [0.0] * 3 if n < 30 else [1.0] * 4 + [0.0] for n in range(90)})
+    assert alike.p_value == 1
+
+
+def test_seeds_that_agree_leave_the_interval_as_one_seed_has_it() -> None:
+    first = {f"t{n}": [float(n < 5)] for n in range(12)}
+    second = {f"t{n}": [0.0] for n in range(12)}
+    twice = [{task: scores * 2 for task, scores in arm.items()} for arm in (first, second)]
+    assert paired(*twice) == paired(first, second)

@@ -246,7 +246,8 @@ def test_nothing_makes_it_stumble(rows: Sequence[Result]) -> None:
         for share in (arm.solved, arm.if_faults_failed, arm.if_faults_passed, *arm.by_trial):
             assert 0 <= share.low <= share.high <= 1
         assert (arm.if_faults_failed.value or 0) <= (arm.if_faults_passed.value or 0)
-    assert all(0 <= against.p_adjusted <= 1 for against in found.against)
+    assert all((against.p_adjusted is None) == (against.tasks == 0) for against in found.against)
+    assert all(0 <= against.p_adjusted <= 1 for against in found.against if against.p_adjusted is not None)
 
 
 def rejected(make: Callable[[random.Random], Sequence[Result]], runs: int) -> tuple[float, float]:
@@ -254,7 +255,7 @@ def rejected(make: Callable[[random.Random], Sequence[Result]], runs: int) -> tu
     by_p = by_interval = 0
     for run in range(runs):
         (against,) = compare(make(random.Random(run))).against  # noqa: S311
-        by_p += against.p_adjusted < 0.05
+        by_p += (against.p_adjusted or 0.0) < 0.05
         difference = against.paired.difference
         by_interval += not difference.low <= 0 <= difference.high
     return by_p / runs, by_interval / runs
@@ -284,7 +285,7 @@ def test_what_faults_could_turn_round_is_no_win() -> None:
         rows.append(result(f"t{number}", arm="reflexion", passed=(30 <= number < 62,), faulted=number < 30))
     found = compare(rows)
     (one,) = found.against
-    assert one.p_adjusted < 0.05 < one.paired.difference.low
+    assert (one.p_adjusted or 0.0) < 0.05 < one.paired.difference.low
     assert one.with_faults == (-0.18, 0.12)
     assert "No difference from retry beyond chance" in verdict(found)
     assert "what the faults would have come to could turn that round" in verdict(found)
@@ -308,12 +309,12 @@ def test_what_is_missing_on_one_side_is_told() -> None:
         ),
         (
             [result(t, arm=arm, faulted=arm == "reflexion") for t in "abc" for arm in ("retry", "reflexion")],
-            "No arm has a task in common with retry that both came through",
+            "Nothing can be compared: reflexion and retry have no task in common that both came through without",
             "Every arm",
         ),
         (
             [result("a", arm="retry"), result("b", arm="reflexion")],
-            "No arm has a task in common with retry that both came through",
+            "Nothing can be compared: reflexion and retry have no task in common.",
             "Every arm solved all",
         ),
         (
@@ -346,3 +347,37 @@ def test_what_nobody_judged_is_in_no_matrix() -> None:
     blind = [replace(result(t, arm="no_tests", passed=(False,), accepted=True), judged=False) for t in "ab"]
     (arm,) = compare(blind).arms
     assert (arm.judged, arm.false_negatives.value, arm.solved.value, arm.unconfirmed) == (0, None, 1.0, 0)
+
+
+def test_arms_that_cannot_be_compared_adjust_no_p_value() -> None:
+    rows = [result(f"t{n}", "retry", passed=(n < 4,)) for n in range(8)]
+    rows += [result(f"t{n}", "reflexion", passed=(False,)) for n in range(8)]
+    rows += [result("elsewhere", f"other {n}") for n in range(3)]
+    reflexion, *others = compare(rows).against
+    assert reflexion.p_adjusted == reflexion.paired.p_value == 0.125
+    assert {(one.p_adjusted, one.paired.p_value, one.apart) for one in others} == {
+        (None, None, "have no task in common")
+    }
+
+
+def test_a_curve_ends_with_all_that_was_solved() -> None:
+    thirds = [0.1, 0.2, 0.3, 0.7, 1.1, 3.3]
+    for spent in thirds:
+        rows = [result(str(n), "a", passed=(False,) * 2 + (True,), cost_usd=spent / (n + 3)) for n in range(3)]
+        (arm,) = compare(rows).arms
+        assert arm.against_cost is not None
+        assert arm.against_cost.share[-1].value == arm.solved.value == 1
+
+
+def test_results_judged_once_only_are_told() -> None:
+    rows = [result("a", passed=(False, True), accepted=True), result("b", passed=(True,), accepted=True)]
+    assert any(caveat.startswith("In 1 of 2 results only the output") for caveat in compare(rows).caveats)
+    assert not any("only the output" in caveat for caveat in compare(rows[1:]).caveats)
+
+
+def test_the_baseline_is_found_where_runs_tell_arms_apart() -> None:
+    rows = [result("a", arm) for arm in ("kova/single", "kova/retry", "luma/single", "luma/retry")]
+    assert compare(rows).baseline == "kova/retry"
+    assert compare(rows, baseline="single").baseline == "kova/single"
+    with pytest.raises(InputError, match="there is no arm 'none'"):
+        compare(rows, baseline="none")

@@ -58,7 +58,10 @@ async def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path: 
     with sqlite3.connect(place) as connection:
         connection.execute("CREATE TABLE photos (id INTEGER)")
     connection.close()
+    before = place.read_bytes()
     assert f"{place} holds tables of something else (photos)" in await refusal(place)
+    assert place.read_bytes() == before
+    assert os.listdir(tmp_path) == ["photos.sqlite"]  # noqa: PTH208 - no call of pathlib within a coroutine
     with sqlite3.connect(place) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("photos",)]
     connection.close()

@@ -67,7 +67,7 @@ def bound_of(start: Start) -> Bound:
     by_seed = [case for case in cases if case.seed == cases[0].seed]
     most = Most()
     for case in by_seed:
-        _refuse_out_of_reach(case, start.family.sizes(case.settings))
+        refuse_out_of_reach(case, start.family.sizes(case.settings), "lower max_tokens under [models]")
     for row in start.items.rows():
         arms = tuple(_arm(row[case.variant], case, start.family.sizes(case.settings)) for case in by_seed)
         most = sum([most_of(arms, cap)] * len(plan.seeds or (0,)), most)
@@ -75,19 +75,19 @@ def bound_of(start: Start) -> Bound:
     return Bound(len(start.items), len(by_seed), len(plan.seeds or (0,)), most, local)
 
 
-def _refuse_out_of_reach(case: Case, sizes: Sizes) -> None:
+def refuse_out_of_reach(case: Case, sizes: Sizes, remedy: str) -> None:
     """Refuses an allowance within which an arm could ask nothing: it would give up on all tasks."""
     allowance, roles = case.settings.allowance, roles_of(case.settings.models, case.settings.strategy)
     reply = _one(roles.actor, 0, sizes.reply_tokens)
     over = ""
     if allowance.tokens is not None and reply.tokens > allowance.tokens:
-        over = f"{allowance.tokens:,} tokens"
+        over = counted(allowance.tokens, "token")
     if allowance.cost_usd is not None and reply.cost_usd is not None and reply.cost_usd > allowance.cost_usd:
         over = f"${allowance.cost_usd:g}"
     if over:
         raise InputError(
             f"an allowance of {over} does not carry one reply of up to {sizes.reply_tokens:,} tokens in the arm "
-            f"{case.arm!r}; raise it, or lower max_tokens under [models]"
+            f"{case.arm!r}; raise it, or {remedy}"
         )
 
 
@@ -164,7 +164,7 @@ def told_bound(bound: Bound, found: Experiment) -> list[str]:
     allowance = plan.settings.allowance
     limits = [counted(plan.settings.max_trials, "trial")]
     limits += [counted(allowance.calls, "call")] if allowance.calls else []
-    limits += [f"{allowance.tokens:,} tokens"] if allowance.tokens else []
+    limits += [counted(allowance.tokens, "token")] if allowance.tokens else []
     limits += [f"${allowance.cost_usd:g}"] if allowance.cost_usd else []
     most = bound.most
     lines = [

@@ -19,9 +19,11 @@ from afterword.cli.cases import ArmPlan
 from afterword.cli.families import Settings, family_of
 from afterword.cli.families.interface import OptionValue
 from afterword.cli.families.registry import is_name, names_like
+from afterword.cli.option_groups import refuse_wrong_kind
 from afterword.cli.plan import Plan
 from afterword.cli.roles import SAMPLING_TEMPERATURE, ModelChoice
 from afterword.core.budget import Allowance
+from afterword.core.plain import plain
 from afterword.errors import InputError
 from afterword.files import read_bounded
 from afterword.memories import MemoryKind
@@ -157,6 +159,14 @@ def read_experiment(file: Path, instead: Overrides) -> Experiment:
     Raises:
         InputError: the file cannot be read or says something that cannot be.
     """
+    for option, value in (
+        ("--limit", instead.limit),
+        ("--jobs", instead.jobs),
+        ("--model-calls", instead.model_calls),
+        ("--verdicts", instead.verdicts),
+    ):
+        if value is not None and value < 1:
+            raise InputError(f"{option} takes a number from 1, found {value}")
     stated = _checked(_File, _values(file), file, "")
     arms = _arms(stated.arms, file)
     try:
@@ -259,6 +269,7 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
             if name not in family.options:
                 known = ", ".join(sorted(family.options))
                 raise InputError(f"{name!r} is no option of the family {family.name}; it has {known}")
+            refuse_wrong_kind(name, of[name])
     plan = Plan(
         family.name,
         sources,
@@ -291,8 +302,11 @@ def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
             f"the arm {table.name or table.arm!r} has max_trials = {table.max_trials}, and the allowance is {trials} "
             "trials for every arm; raise the allowance or lower max_trials"
         )
+    name = " ".join(plain(table.arm if table.name is None else table.name).split())
+    if not name:
+        raise InputError(f"expected a name for the arm {table.arm!r}, found {table.name!r}; leave it out or give one")
     plan = ArmPlan(
-        (table.name or table.arm).strip(),
+        name,
         table.arm,
         model=table.model,
         reflector_model=table.reflector_model,

@@ -6,8 +6,8 @@ Exit codes: 0 accepted or unverified, 1 rejected or gave up, 2 bad usage or bad 
 
 from __future__ import annotations
 
+import errno
 import gc
-import io
 import os
 import signal
 import sys
@@ -46,6 +46,7 @@ from afterword.cli import (
     show,
     verify,
 )
+from afterword.cli.streams import settle_streams
 from afterword.cli.text import plain
 from afterword.core.faults import first_of_group
 from afterword.errors import AfterwordError, InputError
@@ -102,9 +103,7 @@ def afterword(
 
 def main(arguments: list[str] | None = None) -> Never:
     """Runs the command line and exits."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # ✓ and a program's text must not fail in an old locale
+    settle_streams()
     _end_as_by_ctrl_c()
     gc.set_threshold(20_000, 20, 50)  # records come and go without cycles: to look for those took a seventh of the time
     sys.exit(exit_code_of(arguments))
@@ -131,6 +130,7 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
     try:
         try:
             code = app(arguments, prog_name="afterword", standalone_mode=False)
+            sys.stdout.flush()
         except BaseExceptionGroup as group:
             raise first_of_group(group) from None
     except typer.TyperException as error:
@@ -146,12 +146,24 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
         # of that an exit with 1, which would mean "rejected" here.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_FAILS:
+            return _bug(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not tried again
+        return _fail(f"the output cannot be written: {error.strerror}; make room, or send it elsewhere", FAULTED)
     except Exception as error:  # noqa: BLE001 - told in full, with an exit code that is not "rejected"
-        traceback.print_exc()
-        return _fail(f"this is a bug in afterword ({type(error).__name__}); the lines above say where", FAULTED)
+        return _bug(error)
     if code == INTERRUPTED:  # typer has caught it
         return _fail("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+_OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT)
+
+
+def _bug(error: Exception) -> int:
+    traceback.print_exception(error)
+    return _fail(f"this is a bug in afterword ({type(error).__name__}); the lines above say where", FAULTED)
 
 
 @runtime_checkable

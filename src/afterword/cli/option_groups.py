@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from afterword.cli import options
 from afterword.errors import InputError
@@ -145,6 +145,26 @@ class FamilyGroup:
                     "or say --family"
                 )
         return stated
+
+
+def refuse_wrong_kind(name: str, value: OptionValue) -> None:
+    """Refuses what a file states for an option of a family, where a command line would.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    hint = get_type_hints(FamilyGroup)[name]
+    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)]
+    wanted = next(told for kind, told in _KINDS if any(issubclass(of, kind) for of in kinds))
+    if not isinstance(value, wanted[0]) or (isinstance(value, bool) and wanted[0] is not bool):
+        raise InputError(f"the option {name!r} takes {wanted[1]}, found {value!r}")
+
+
+_KINDS: tuple[tuple[type, tuple[type, str]], ...] = (
+    (bool, (bool, "true or false")),
+    (int, (int, "a whole number")),
+    (object, (str, "a text")),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ def pilot(
     """
     from afterword.cli.cases import ArmPlan
     from afterword.cli.commands import conduct
+    from afterword.cli.experiment_bound import refuse_out_of_reach
     from afterword.cli.families import Settings, family_of
     from afterword.cli.pilot_screen import rules_of
     from afterword.cli.plan import PilotPlan, Plan
@@ -111,6 +112,8 @@ def pilot(
         seeds=(seed,),
         pilot=how,
     )
+    for case in plan.cases:
+        refuse_out_of_reach(case, chosen.sizes(case.settings), "lower --reply-tokens")
     plan = replace(plan, jobs=min(ARMS_AT_A_TIME, plan.at_once))
     results = Results(as_json)
     try:

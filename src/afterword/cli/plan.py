@@ -27,6 +27,7 @@ from afterword.models.opening import default_model_name, split_name
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+SEED_LIMIT = 10**18
 REMOTE_JOBS = 8
 LOCAL_JOBS = 2
 """The local model answers one request at a time; meanwhile another task can be judged."""
@@ -78,6 +79,9 @@ class Plan:
         ):
             if value is not None and value < 1:
                 raise InputError(f"{option} takes a number from 1, found {value}")
+        for seed in (self.settings.seed, *self.seeds):
+            if not -SEED_LIMIT <= seed < SEED_LIMIT:
+                raise InputError(f"expected a seed that a journal can keep, of at most 18 digits, found {seed}")
 
     @property
     def is_experiment(self) -> bool:

@@ -6,6 +6,7 @@ Calls that run at the same time reserve their bound first, so that together they
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,10 @@ class Allowance:
             ("cost_usd", self.cost_usd),
             ("seconds", self.seconds),
         ):
-            if value is not None and (not isinstance(value, (int, float)) or not value > 0):
-                raise InputError(f"the {name} budget must be above 0, found {value!r}; leave it out for no limit")
+            if value is not None and not (isinstance(value, (int, float)) and 0 < value < math.inf):
+                raise InputError(
+                    f"the {name} budget must be above 0 and finite, found {value!r}; leave it out for no limit"
+                )
 
 
 class Budget:

@@ -7,8 +7,10 @@ tasks are resampled, each with all its seeds. Needs the extra `analysis`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist, fmean
 
@@ -24,6 +26,9 @@ except ImportError as missing:
 
 RESAMPLES = 2000
 MOST_WEIGHTS = 4_000_000
+MOST_PRODUCTS = 20_000_000
+FINEST = 1000
+"""Scores that are grades count in steps of this part, so that their sums can be told one by one."""
 MANY = 10
 """Under so many tasks that stand out, a bootstrap repeats its few values, and an exact interval is taken in."""
 
@@ -40,8 +45,8 @@ class Paired:
     only_first: int
     """Tasks that only the first arm solved at the first seed; with several seeds, those it solved more often."""
     only_second: int
-    p_value: float
-    """Exact, two-sided: McNemar with one seed, else the sign test over tasks."""
+    p_value: float | None
+    """Exact, two-sided: of random signs over tasks, which with one seed is McNemar's; None where there is no pair."""
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -53,6 +58,37 @@ def mcnemar(only_first: int, only_second: int) -> float:
         return 1.0
     pairs = only_first + only_second
     return min(1.0, 2 * float(special.bdtr(min(only_first, only_second), pairs, 0.5)))
+
+
+def random_signs(differences: Sequence[Fraction]) -> float:
+    """The exact two-sided p-value of a mean difference, were the arms exchanged in each task by a fair coin.
+
+    The permutation test of Fisher and Pitman for pairs (Pitman 1937, Supplement to the Journal of the Royal
+    Statistical Society 4, 119-130). Where all differences are of one size it is McNemar's.
+    """
+    unit = math.lcm(*(difference.denominator for difference in differences))
+    steps = [int(difference * unit) for difference in differences]
+    chances = np.ones(1)
+    for size, count in Counter(abs(step) for step in steps if step).items():
+        part = np.zeros(size * count + 1)
+        part[::size] = np.exp(
+            special.gammaln(count + 1)
+            - special.gammaln(np.arange(count + 1) + 1)
+            - special.gammaln(count - np.arange(count + 1) + 1)
+            - count * math.log(2)
+        )
+        chances = _summed(chances, part)
+    sums = np.abs(2 * np.arange(len(chances)) - (len(chances) - 1))
+    return min(1.0, float(chances[sums >= abs(sum(steps))].sum()))
+
+
+def _summed(one: Floats, other: Floats) -> Floats:
+    """The chances of a sum of two; for long ones by way of their transforms, exact to some 1e-15."""
+    if len(one) * len(other) <= MOST_PRODUCTS:
+        return np.convolve(one, other)
+    size = len(one) + len(other) - 1
+    product = np.fft.irfft(np.fft.rfft(one, size) * np.fft.rfft(other, size), size)
+    return np.clip(product, 0.0, None)
 
 
 def mean_by_task(scores: Mapping[str, Sequence[float]], *, seed: int = 0, confidence: float = CONFIDENCE) -> Estimate:
@@ -72,21 +108,27 @@ def paired(
 ) -> Paired:
     """Compares two arms on the tasks that both have, every score in [0, 1].
 
-    With one seed of passes and failures the interval is Tango's for paired shares; else tasks are resampled,
-    each with all its seeds.
+    Where each task was passed or failed as a whole, as always with one seed, the interval is Tango's for paired
+    shares; else tasks are resampled, each with all its seeds.
     """
     tasks = [task for task, values in first.items() if values and second.get(task)]
     pairs = [(list(first[task]), list(second[task])) for task in tasks]
-    differences = [fmean(b) - fmean(a) for a, b in pairs]
+    exact = [_mean(b) - _mean(a) for a, b in pairs]
+    differences = [float(difference) for difference in exact]
     only_first = sum(difference < 0 for difference in differences)
     only_second = sum(difference > 0 for difference in differences)
-    p_value = mcnemar(only_first, only_second)
-    if all(len(values) == 1 and values[0] in (0, 1) for pair in pairs for values in pair):
+    if all(difference in (-1, 0, 1) for difference in exact):
+        p_value = mcnemar(only_first, only_second) if pairs else None
         difference = tango(only_first, only_second, len(pairs), confidence)
     else:
+        p_value = random_signs(exact)
         table = np.asarray(differences, dtype=float).reshape(len(differences), 1)
         difference = _means(table, (-1.0, 1.0), seed, confidence)[0]
     return Paired(difference, only_first, only_second, p_value)
+
+
+def _mean(scores: Sequence[float]) -> Fraction:
+    return sum((Fraction(score).limit_denominator(FINEST) for score in scores), Fraction()) / len(scores)
 
 
 @dataclass(frozen=True, slots=True)

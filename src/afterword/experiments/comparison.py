@@ -118,8 +118,10 @@ class Against:
     baseline: str
     tasks: int
     paired: Paired
-    p_adjusted: float
-    """Holm's, over all arms that are compared."""
+    p_adjusted: float | None
+    """Holm's, over all arms that can be compared; None where this one cannot."""
+    apart: str
+    """Why it cannot be compared; empty where it can."""
     with_faults: tuple[float, float] | None
     """The least and the most that the difference could be, faults being failures or solved; None: there are none."""
     times_tokens: float | None
@@ -147,7 +149,8 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
 
     Args:
         results: of all arms.
-        baseline: the arm that the others are held against; `retry` if there is one, else the first.
+        baseline: the arm that the others are held against; `retry` if there is one, else the first. Where several runs
+            have an arm of the name, that of the first run.
         seed: of the resampling.
 
     Raises:
@@ -159,7 +162,7 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
         by_arm[result.arm].append(result)
     if not by_arm:
         raise InputError("there is no finished task to compare; let the run finish some first")
-    chosen = baseline or ("retry" if "retry" in by_arm else next(iter(by_arm)))
+    chosen = _named(baseline or "retry", by_arm) or (baseline or next(iter(by_arm)))
     if chosen not in by_arm:
         raise InputError(f"there is no arm {chosen!r} to compare with; there are {', '.join(by_arm)}")
     every = [result for rows in by_arm.values() for result in rows]
@@ -178,6 +181,12 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
         len(set.intersection(*tasks.values())),
         tuple(_caveats(by_arm, arms, against, tasks)),
     )
+
+
+def _named(arm: str, arms: Iterable[str]) -> str | None:
+    """The arm of a name; the first of those that only the run before it tells apart."""
+    known = list(arms)
+    return arm if arm in known else next((name for name in known if name.endswith(f"/{arm}")), None)
 
 
 def _arm(
@@ -256,13 +265,13 @@ def _seconds(usage: Usage) -> float | None:
 
 def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
     """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
-    spent = [of(row.spent) for row in results if not row.faulted]
+    spent = [of(usage) for row in results if not row.faulted for usage in (row.spent, *(at for at, _ in row.steps()))]
     known = [value for value in spent if value is not None]
     most = max(known, default=0.0)
     if len(known) < len(spent) or most == 0:
         return ()
     steps = min(POINTS, int(most)) if of is _calls else POINTS
-    return [most * step / steps for step in range(1, steps + 1)]
+    return [*(most * step / steps for step in range(1, steps)), most]
 
 
 def _spending(rows: Sequence[Result]) -> Spending:
@@ -339,10 +348,21 @@ def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -
         second = _scores((other for _, other in both), lambda row: row.solved)
         bounds = _with_faults(common) if len(both) < len(common) else None
         found.append((name, len(first), paired(first, second, seed=seed), bounds, both))
-    adjusted = holm([one.p_value for _, _, one, _, _ in found])
+    known = {name: one.p_value for name, _, one, _, _ in found if one.p_value is not None}
+    adjusted = dict(zip(known, holm(list(known.values())), strict=True))
     return tuple(
-        Against(name, baseline, tasks, one, p, bounds, _times(both, _tokens), _times(both, _cost))
-        for (name, tasks, one, bounds, both), p in zip(found, adjusted, strict=True)
+        Against(
+            name,
+            baseline,
+            tasks,
+            one,
+            adjusted.get(name),
+            "" if tasks else _apart(by_arm[name], by_arm[baseline]),
+            bounds,
+            _times(both, _tokens),
+            _times(both, _cost),
+        )
+        for name, tasks, one, bounds, both in found
     )
 
 
@@ -379,8 +399,7 @@ def _caveats(
         yield "One task: nothing follows for other tasks."
     for one in against:
         if one.tasks == 0:
-            why = _apart(by_arm[one.arm], by_arm[one.baseline])
-            yield f"{one.arm} and {one.baseline} {why}: they cannot be compared."
+            yield f"{one.arm} and {one.baseline} {one.apart}: they cannot be compared."
     partly = [one for one in against if 0 < one.tasks < max(len(tasks[one.arm]), len(tasks[one.baseline]))]
     if len(partly) > 2:
         fewest, most = min(one.tasks for one in partly), max(one.tasks for one in partly)
@@ -395,14 +414,26 @@ def _caveats(
         if missing := len(set.union(*seeds.values()) - having):
             every = len(having) + missing
             yield f"{name} lacks {missing} of {every} seeds: differences go by those that both arms have."
+    untold = [
+        any(trial.accepted is None for trial in row.trials[:-1])
+        for rows in by_arm.values()
+        for row in rows
+        if row.accepted is not None
+    ]
+    if any(untold):
+        yield (
+            f"In {sum(untold):,} of {len(untold):,} results only the output that was submitted was judged: curves and "
+            "shares by trial may be too low before the last trial."
+        )
     if any(arm.unconfirmed for arm in arms):
         yield (
             "Some outputs had no held-out check: they count as the visible evaluator judged them, "
             "and how often it is wrong is not known."
         )
     if all(arm.solved.value == 0 for arm in arms):
-        yield f"{'No' if len(arms) > 1 else 'The'} arm solved {'anything' if len(arms) > 1 else 'nothing'}: the tasks are too hard for this model, or the checks cannot be passed."
-    elif all(arm.solved.value == 1 and not arm.faults for arm in arms):
+        nothing = "No arm solved anything" if len(arms) > 1 else "The arm solved nothing"
+        yield f"{nothing}: the tasks are too hard for this model, or the checks cannot be passed."
+    elif len(set.union(*tasks.values())) > 1 and all(arm.solved.value == 1 and not arm.faults for arm in arms):
         apart = " to tell the arms apart" if len(arms) > 1 else ": what another arm would do better cannot be seen"
         yield f"{'Every' if len(arms) > 1 else 'The'} arm solved everything: the tasks are too easy{apart}."
     for name, rows in by_arm.items():

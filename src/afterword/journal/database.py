@@ -112,7 +112,7 @@ def open_database(where: str | Path | None, *, fsync: bool, create: bool) -> Dat
     remote = url.get_backend_name() == "postgresql"
     if not remote and url.database:
         _prepare_file(Path(url.database), create)
-    engine = _engine(url, fsync)
+    engine = _engine(url, fsync, create)
     database = Database(engine, shown, remote)
     try:
         with engine.connect() as connection, connection.begin():
@@ -160,7 +160,7 @@ def _prepare_file(path: Path, create: bool) -> None:
         raise InputError(f"the journal cannot be made: {error.strerror}; give another --journal", file=path) from None
 
 
-def _engine(url: URL, fsync: bool) -> Engine:
+def _engine(url: URL, fsync: bool, create: bool) -> Engine:
     if url.get_backend_name() == "postgresql":
         try:
             import psycopg  # noqa: F401
@@ -174,13 +174,16 @@ def _engine(url: URL, fsync: bool) -> Engine:
         poolclass=StaticPool,  # one connection, which the writer's thread uses
         connect_args={"check_same_thread": False, "timeout": LOCK_WAIT_S, "isolation_level": None},
     )
-    event.listen(engine, "connect", lambda connection, _: _settle_sqlite(connection, fsync))
+    event.listen(engine, "connect", lambda connection, _: _settle_sqlite(connection, fsync, create))
     # The lock of a writer is taken at once: a transaction that became one half-way could be refused it.
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE") and None)
     return engine
 
 
-def _settle_sqlite(connection: sqlite3.Connection, fsync: bool) -> None:
+def _settle_sqlite(connection: sqlite3.Connection, fsync: bool, create: bool) -> None:
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables.meta.name not in names and (names or not create):
+        return  # it is something else's, and is refused as it is
     for pragma in (
         "journal_mode = WAL",
         f"synchronous = {'FULL' if fsync else 'NORMAL'}",

@@ -170,3 +170,22 @@ def test_lessons_are_looked_at_by_the_audit() -> None:
     assert (good.sound, good.useful) == (1.0, 1.0)
     idle = task_seen(*[_outcome("I will be more careful.", passes=False)] * 3)
     assert (idle.sound, idle.useful) == (0.0, 0.0)
+
+
+def test_a_task_of_which_an_arm_made_no_attempt_is_no_evidence() -> None:
+    nothing = [seen(str(n), (), ()) for n in range(60)]
+    found = standing(nothing, RULES)
+    assert (found.answer, found.tasks, found.faults) == (Answer.MORE, 0, 60)
+
+
+def test_where_nothing_is_solved_the_answer_says_so() -> None:
+    found = standing([seen(str(n), (False,), (False,)) for n in range(100)], RULES)
+    assert verdict(found) == (
+        "Retry is as good, but no arm solved any of 100 tasks: they are too hard for this model, or their checks "
+        "cannot be passed."
+    )
+
+
+def test_of_two_that_gained_as_much_the_ladder_takes_the_cheaper() -> None:
+    tasks = [seen("a", (False, True), (False, False)), seen("b", (False, False), (False, True))]
+    assert [rung.name for rung in ladder(tasks, standing(tasks, RULES)).rungs][:2] == ["single", "retry"]

@@ -254,3 +254,25 @@ def test_what_is_hardly_an_experiment_is_reported_too(results: list[Result], tmp
     assert "inf" not in text.lower().split()
     assert "What these numbers cannot say" in text
     assert "Not known: no held-out check judged the results." in text
+
+
+def test_pictures_of_an_earlier_report_do_not_stay(made: tuple[Gathered, Comparison], tmp_path: Path) -> None:
+    gathered, comparison = made
+    write_report(gathered, comparison, tmp_path)
+    (tmp_path / "mine.png").touch()
+    kept = {file.name for file in tmp_path.iterdir()}
+    assert "solved-by-trial.png" in kept
+    nothing = compare([result(f"t{n}", arm, passed=(False,)) for n in range(3) for arm in ("retry", "reflexion")])
+    write_report(gathered, nothing, tmp_path)
+    assert kept - {file.name for file in tmp_path.iterdir()} >= {"solved-by-trial.png"}
+    assert (tmp_path / "mine.png").exists()
+
+
+@pytest.mark.parametrize("name", ["- a", "+ b", "1. c", "2) d", "GH-26", ":tada:"])
+def test_no_text_begins_a_list_or_names_something(name: str) -> None:
+    assert escaped(name) != name
+    assert escaped(name).replace("\\", "").replace("\N{WORD JOINER}", "") == name
+
+
+def test_numbers_and_words_stay_as_they_are() -> None:
+    assert escaped("12 of 40: 3.5 points, retry-2") == "12 of 40: 3.5 points, retry-2"

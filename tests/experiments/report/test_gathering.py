@@ -151,3 +151,26 @@ async def test_each_run_tells_its_own_seeds(journal: Journal) -> None:
     runs = [await keep(journal, {"retry": "+-"}, seed=seed) for seed in (1, 2)]
     found = await gather(journal, runs)
     assert [facts.seeds for facts in found.runs] == [(1,), (2,)]
+
+
+async def test_what_is_not_begun_and_arms_without_a_result_are_told(journal: Journal) -> None:
+    plan = {"arms": [{"name": "retry", "arm": "retry"}, {"name": "late", "arm": "reflexion"}], "seeds": [0]}
+    tasks = {f"task:t{n}": "x" for n in range(3)}
+    name = await keep(journal, {"retry": "+- "}, end=False, settings=plan, fingerprints=tasks)
+    first, second = (await gather(journal, [name])).caveats
+    assert "the 2 results that are there, 1 begun and not finished, 3 not begun" in first
+    assert second == "It has no result yet of late."
+
+
+async def test_a_run_that_lacks_nothing_but_what_faulted_is_complete(journal: Journal) -> None:
+    plan = {"arms": [{"name": "retry", "arm": "retry"}], "seeds": [0]}
+    name = await keep(journal, {"retry": "+!"}, end=False, settings=plan, fingerprints={"task:t0": "x", "task:t1": "x"})
+    assert (await gather(journal, [name])).caveats == (
+        f"The run {name} is complete but for its faults, which `afterword resume` tries again.",
+    )
+
+
+async def test_a_pilot_is_told_to_be_one(journal: Journal) -> None:
+    name = await keep(journal, {"retry": "+-"}, settings={"pilot": {"alpha": 0.05}})
+    (told,) = (await gather(journal, [name])).caveats
+    assert "is a pilot, which ended when its answer was clear" in told

@@ -91,9 +91,7 @@ def test_none_or_all_solved_tells_nothing_apart(marks: str, said: str) -> None:
 
 def test_no_common_task_and_one_task_are_said() -> None:
     apart = [result("a", "retry"), result("b", "reflexion", passed=(False,))]
-    assert verdict(compare(apart)) == (
-        "No arm has a task in common with retry that both came through without a fault: nothing can be compared."
-    )
+    assert verdict(compare(apart)) == "Nothing can be compared: reflexion and retry have no task in common."
     assert verdict(arms("+", "-")) == "The arms have one task in common: nothing follows for other tasks."
 
 
@@ -150,3 +148,30 @@ def test_a_model_that_judges_itself_says_nothing_of_an_evaluator_that_is_not_jud
         "How often the evaluator was wrong is not known: no held-out check judged the results, and solved means that "
         "the evaluator passed. In self_refine the model found nothing of its own right."
     )
+
+
+def test_names_that_would_read_as_two_stand_in_quotes() -> None:
+    rows = [result(f"t{n}", "retry") for n in range(40)]
+    rows += [
+        result(f"t{n}", arm, passed=(n < 10,)) for n in range(40) for arm in ("retry, own tests", "one and two", "x")
+    ]
+    assert '"retry, own tests" solved 75 points less than retry' in verdict(compare(rows))
+    assert '"one and two" and x did worse too.' in verdict(compare(rows))
+
+
+def test_why_nothing_can_be_compared_is_said() -> None:
+    rows = [result("t", "retry", seed=0), result("t", "reflexion", seed=1)]
+    assert verdict(compare(rows)) == "Nothing can be compared: reflexion and retry have no seed in common."
+
+
+def test_an_exact_test_that_finds_nothing_is_told_by_itself() -> None:
+    found = verdict(arms("+" * 16 + "-" * 3, "+" * 12 + "-" * 7))
+    assert "; by the exact test that may be chance (p = .12)." in found
+
+
+def test_arms_of_which_nothing_passed_are_no_part_of_the_range() -> None:
+    rows = [result(f"t{n}", "retry", accepted=True) for n in range(4)]
+    rows += [result(f"t{n}", "half", accepted=n < 2) for n in range(4)]
+    rows += [result(f"t{n}", "none", passed=(False,), accepted=False) for n in range(4)]
+    told = evaluator_verdict(compare(rows))
+    assert told.endswith("In the other arm of which it passed anything 50 % of what it passed was wrong.")

@@ -11,6 +11,7 @@ from afterword.experiments.report.wording import (
     duration,
     interval,
     name_of,
+    names_of,
     number,
     p_value,
     percent,
@@ -25,7 +26,16 @@ from afterword.intervals import Estimate
 
 @pytest.mark.parametrize(
     ("value", "told"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.614, "61 %"), (0.004, "0.4 %"), (0.996, "99.6 %"), (None, "—")],
+    [
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (0.614, "61 %"),
+        (0.004, "0.4 %"),
+        (0.996, "99.6 %"),
+        (0.0004, "0.04 %"),
+        (0.9996, "99.96 %"),
+        (None, "—"),
+    ],
 )
 def test_few_is_not_none_and_most_is_not_all(value: float | None, told: str) -> None:
     assert percent(value) == told
@@ -61,6 +71,7 @@ def test_prices() -> None:
         "$0.0042",
         "$1,234.50",
     )
+    assert (usd(0.000442), usd(0.00038)) == ("$0.00044", "$0.00038")
     assert (number(None), number(3120.4), number(2.44), number(3.0)) == ("—", "3,120", "2.4", "3")
     assert (duration(None), duration(2.44), duration(185.0), duration(7800.0)) == (
         "—",
@@ -82,3 +93,11 @@ def test_a_name_is_one_short_line_without_anything_hidden(text: str) -> None:
 
 def test_a_long_name_keeps_its_ends() -> None:
     assert name_of("reflexion with a strong reflector and a window of three", 20) == "reflexion wi…f three"
+
+
+def test_names_are_cut_no_further_than_they_can_be_told_apart() -> None:
+    names = ["reflexion, three lessons", "reflexion, seven lessons", "retry"]
+    short = names_of(names, 18)
+    assert len(set(short.values())) == 3
+    assert short["retry"] == "retry"
+    assert names_of(names[1:], 18)["reflexion, seven lessons"] == "reflexion, …essons"

@@ -50,7 +50,7 @@ def ladder(tasks: Sequence[TaskSeen], seen: Standing) -> Ladder:
     firsts = [task.single for task in sound]
     rungs = [Rung("single", 1, len(sound), sum(_solved_in(one, 1, 1) for one in firsts), len(sound))]
     by_retry = seen.answer in (Answer.RETRY, Answer.LESSONS) or (
-        seen.answer is not Answer.USE and seen.only_retry > seen.only_reflexion
+        seen.answer is not Answer.USE and seen.only_retry >= seen.only_reflexion
     )
     results = [task.retry if by_retry else task.reflexion for task in sound]
     most = most_trials(results)

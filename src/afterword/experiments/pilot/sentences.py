@@ -21,6 +21,11 @@ def verdict(seen: Standing) -> str:
     match seen.answer:
         case Answer.USE:
             return f"Use it: {solved}; the gain over retry is {points(seen.difference)}."
+        case Answer.RETRY if not any(arm.solved for arm in seen.arms):
+            return (
+                f"Retry is as good, but no arm solved any of {_tasks(n)}: they are too hard for this model, or their "
+                "checks cannot be passed."
+            )
         case Answer.RETRY if single.solved >= max(retry.solved, reflexion.solved):
             return f"Retry is as good, and so is a single attempt: {solved}; {_no_gain(seen)}."
         case Answer.RETRY:

@@ -34,8 +34,8 @@ class TaskSeen:
 
     @property
     def faulted(self) -> bool:
-        """Nothing is concluded where one arm could not be judged."""
-        return any(result.faulted for result in self.arms)
+        """Nothing is concluded where one arm could not be judged, or had no output to judge."""
+        return any(result.faulted or not result.trials for result in self.arms)
 
     @property
     def wrong(self) -> float | None:

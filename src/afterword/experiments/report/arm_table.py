@@ -85,7 +85,7 @@ def _a_task(text: str) -> str:
 
 
 def _difference(one: Against | None) -> Cell:
-    if one is None or one.paired.difference.value is None:
+    if one is None or one.paired.difference.value is None or one.p_adjusted is None:
         return Cell(NONE)
     main, _, rest = signed(one.paired.difference).partition(" (")
     mood = "better" if beats(one) else "worse" if loses(one) else ""

@@ -125,7 +125,7 @@ def write_csv(rows: Iterable[dict[str, CsvValue]], stream: IO[str]) -> None:
         writer.writerow({name: _harmless(value) for name, value in row.items()})
 
 
-_FORMULA: Sequence[str] = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA: Sequence[str] = ("=", "+", "-", "@", "\t", "\r", "\n", *"\uff1d\uff0b\uff0d\uff20")
 
 
 def _harmless(value: CsvValue) -> CsvValue:

@@ -13,7 +13,7 @@ from afterword.experiments.report.data import CsvValue, arm_rows, result_rows, t
 from afterword.experiments.report.gathering import Gathered
 from afterword.experiments.report.markdown import markdown
 from afterword.experiments.report.page import page
-from afterword.experiments.report.plots import draw
+from afterword.experiments.report.plots import PLOTS, draw
 
 PAGE = "index.html"
 
@@ -26,7 +26,11 @@ def write_report(gathered: Gathered, comparison: Comparison, folder: Path) -> tu
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_write(folder / name, content) for name, content in _files(gathered, comparison))
+        written = tuple(_write(folder / name, content) for name, content in _files(gathered, comparison))
+        for name in PLOTS:  # of an earlier report that had more to draw
+            if (old := folder / f"{name}.png") not in written:
+                old.unlink(missing_ok=True)
+        return written
     except OSError as error:
         raise InputError(
             f"the report cannot be written here: {error.strerror}; give another --out", file=folder

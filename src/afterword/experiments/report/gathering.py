@@ -160,13 +160,31 @@ def _unfinished(read: _Read) -> Iterable[str]:
     facts = read.facts
     if not read.results:
         yield f"The run {facts.summary.id} has no finished task."
+    elif facts.summary.state != "finished" and len(read.results) == _planned_results(facts.spec):
+        yield f"The run {facts.summary.id} is complete but for its faults, which `afterword resume` tries again."
     elif facts.summary.state != "finished":
         begun = f", {facts.unfinished:,} begun and not finished" if facts.unfinished else ""
+        if (left := _planned_results(facts.spec) - len(read.results) - facts.unfinished) > 0:
+            begun += f", {left:,} not begun"
         yield (
             f"The run {facts.summary.id} is not finished ({facts.summary.state}): "
             f"this is about the {counted(len(read.results), 'result')} that are there{begun}, "
             "and those that come late may be the harder ones."
         )
+        if absent := [name for name in read.arms if all(row.arm != name for row in read.results)]:
+            yield f"It has no result yet of {', '.join(absent)}."
+    if read.results and facts.spec.settings.get("pilot"):
+        yield (
+            f"The run {facts.summary.id} is a pilot, which ended when its answer was clear: intervals and p-values "
+            "here are those of a number of tasks set before, and too sure for it. What the pilot said holds."
+        )
+
+
+def _planned_results(spec: RunSpec) -> int:
+    """Tasks x arms x seeds of an experiment; 0 of another run."""
+    tasks = sum(name.startswith("task:") for name in spec.fingerprints)
+    arms, seeds = spec.settings.get("arms"), spec.settings.get("seeds")
+    return tasks * len(arms) * len(seeds) if isinstance(arms, list) and isinstance(seeds, list) else 0
 
 
 def _set_apart(reads: Sequence[_Read]) -> None:

@@ -15,14 +15,16 @@ from afterword.experiments.report.verdict import evaluator_verdict, verdict
 
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~$!{}&])")
 _JOINER = "\N{WORD JOINER}"
-_CALLED = re.compile(r"[@#]|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_LEADING = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
+"""What would begin a list."""
+_CALLED = re.compile(r"[@#]|:(?=//)|(?<=www)\.|\bGH(?=-\d)|:(?=[\w+-]+:)", re.IGNORECASE)
 
 
 def escaped(text: str) -> str:
     """A text on one line that stays what it is in Markdown: no markup, link, mention of a person or of an issue."""
     line = " ".join(text.split())
     line = "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cs"))
-    line = _ACTIVE.sub(r"\\\1", line)
+    line = _LEADING.sub(r"\1\\\2", _ACTIVE.sub(r"\\\1", line))
     return _CALLED.sub(rf"\g<0>{_JOINER}", line)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from afterword.errors import MissingExtra
 from afterword.experiments.by_task import Curve
 from afterword.experiments.comparison import ArmReport, Comparison
-from afterword.experiments.report.wording import MINUS, name_of, number
+from afterword.experiments.report.wording import MINUS, name_of, names_of, number
 from afterword.experiments.statistics import Estimate
 
 try:
@@ -38,7 +38,11 @@ COLOURS = ("#0b6ab0", "#c2500a", "#00805e", "#a03c90", "#8a6100", "#2b8fb8", "#b
 """Told apart by people with any colour blindness (after Okabe and Ito), and dark enough to be read on white."""
 DASHES: Sequence[object] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 MARKERS = "osD^vPX*"
+PLOTS = ("differences", "solved-by-tokens", "solved-by-calls", "solved-by-cost", "solved-by-trial")
+"""The names of all there can be."""
 MOST_CURVES = 8
+SHORT = 18
+"""Characters of an arm's name beside a line, more where names would be the same."""
 """As many as can be told apart."""
 WIDTH_IN, HEIGHT_IN = 5.0, 3.3
 """At 72 units an inch this is about a phone's width, so that text keeps its size there."""
@@ -170,7 +174,7 @@ def _differences(axes: Axes, styles: Mapping[str, _Style], comparison: Compariso
         axes.plot([100 * estimate.low, 100 * estimate.high], [place, place], color=style.colour, linewidth=2.2)
         axes.plot([100 * (estimate.value or 0)], [place], style.marker, color=style.colour, markersize=8)
     axes.axvline(0, color=INK, linewidth=1)
-    axes.set_yticks(range(len(rows)), [name_of(one.arm, 18) for one in rows])
+    axes.set_yticks(range(len(rows)), list(names_of([one.arm for one in rows], SHORT).values()))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
@@ -179,7 +183,7 @@ def _differences(axes: Axes, styles: Mapping[str, _Style], comparison: Compariso
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: f"{value:+.0f}".replace("-", MINUS) if value else "0")
     )
-    axes.set_xlabel(f"points more (right) or less than {name_of(comparison.baseline, 18)}")
+    axes.set_xlabel(f"points more (right) or less than {name_of(comparison.baseline, SHORT)}")
 
 
 def _curves(curves: Mapping[str, Curve], label: str, form: Callable[[float], str]) -> Paint:
@@ -236,9 +240,10 @@ def _finish(axes: Axes, ends: Mapping[str, float], right: float, styles: Mapping
     axes.set_ylim(0, 100)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f} %"))
     names = sorted(ends, key=lambda arm: ends[arm])
+    short = names_of(styles, SHORT)
     for arm, place in zip(names, _apart([ends[arm] for arm in names], 100, 6.5), strict=True):
         axes.annotate(
-            name_of(arm, 18),
+            short[arm],
             (right, ends[arm]),
             xytext=(1.02, place / 100),
             textcoords="axes fraction",

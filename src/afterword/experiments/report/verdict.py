@@ -19,6 +19,7 @@ Say = Callable[[str], str]
 
 def verdict(comparison: Comparison, say: Say = str) -> str:
     """One or two sentences: which arm won, at what price, and how sure that is."""
+    say = _in_quotes(say)
     known = [arm for arm in comparison.arms if arm.solved.value is not None]
     if not known:
         return "Every result has a fault: nothing can be said of any arm."
@@ -30,10 +31,8 @@ def verdict(comparison: Comparison, say: Say = str) -> str:
         )
     pairs = [one for one in comparison.against if one.paired.difference.value is not None]
     if not pairs:
-        base = say(comparison.baseline)
-        return (
-            f"No arm has a task in common with {base} that both came through without a fault: nothing can be compared."
-        )
+        first = comparison.against[0]
+        return f"Nothing can be compared: {say(first.arm)} and {say(first.baseline)} {first.apart}."
     whole = comparison.common == comparison.tasks and not any(arm.faults for arm in comparison.arms)
     if whole and all(arm.solved.value == 0 for arm in known):
         which = "the one task" if comparison.tasks == 1 else f"any of the {comparison.tasks:,} tasks"
@@ -46,6 +45,11 @@ def verdict(comparison: Comparison, say: Say = str) -> str:
     return _compared(comparison, pairs, say)
 
 
+def _in_quotes(say: Say) -> Say:
+    """A name with a comma or an "and" in it would read as two."""
+    return lambda name: f'"{say(name)}"' if "," in name or " and " in name else say(name)
+
+
 def highlighted(comparison: Comparison) -> ArmReport:
     """The arm that the verdict is about: the best of those that beat the baseline, else the baseline itself."""
     better = [one for one in comparison.against if beats(one)]
@@ -56,13 +60,17 @@ def highlighted(comparison: Comparison) -> ArmReport:
 def beats(one: Against) -> bool:
     """Whether it solved more than the baseline, beyond chance and whatever the faults would have come to."""
     sure = one.with_faults is None or one.with_faults[0] > 0
-    return sure and one.p_adjusted < LEVEL and one.paired.difference.low > 0
+    return sure and _told_apart(one) and one.paired.difference.low > 0
 
 
 def loses(one: Against) -> bool:
     """Whether it solved less than the baseline, beyond chance and whatever the faults would have come to."""
     sure = one.with_faults is None or one.with_faults[1] < 0
-    return sure and one.p_adjusted < LEVEL and one.paired.difference.high < 0
+    return sure and _told_apart(one) and one.paired.difference.high < 0
+
+
+def _told_apart(one: Against) -> bool:
+    return one.p_adjusted is not None and one.p_adjusted < LEVEL
 
 
 def _compared(comparison: Comparison, pairs: Sequence[Against], say: Say) -> str:
@@ -83,10 +91,15 @@ def _compared(comparison: Comparison, pairs: Sequence[Against], say: Say) -> str
     largest = max(pairs, key=lambda one: abs(_difference(one)))
     away = largest.paired.difference
     by_chance = ""
-    if (away.low > 0 or away.high < 0) and largest.p_adjusted < LEVEL:
+    if (away.low > 0 or away.high < 0) and _told_apart(largest):
         by_chance = "; what the faults would have come to could turn that round"
     elif away.low > 0 or away.high < 0:
-        by_chance = f"; among {counted(len(pairs), 'comparison')} that may be chance ({p_value(largest.p_adjusted)})"
+        alone, adjusted = largest.paired.p_value or 0.0, largest.p_adjusted or 0.0
+        by_chance = (
+            f"; among {counted(len(pairs), 'comparison')} that may be chance ({p_value(adjusted)})"
+            if alone < LEVEL
+            else f"; by the exact test that may be chance ({p_value(alone)})"
+        )
     smaller = "" if len(pairs) == 1 else "; the other differences are no larger"
     return (
         f"No difference from {base} beyond chance can be told on {counted(largest.tasks, 'task')}: "
@@ -115,6 +128,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def evaluator_verdict(comparison: Comparison, say: Say = str) -> str:
     """How often the evaluator was wrong, in a sentence about the highlighted arm and the range of all."""
+    say = _in_quotes(say)
     judged = [arm for arm in comparison.arms if arm.judged and not arm.judges_itself]
     told = [_of_itself(arm, say) for arm in comparison.arms if arm.judged and arm.judges_itself]
     if not judged:
@@ -152,9 +166,12 @@ def _wrong(arm: ArmReport, say: Say) -> Iterator[str]:
 
 
 def _elsewhere(judged: Sequence[ArmReport], arm: ArmReport) -> str:
-    others = [one.false_positives.value for one in judged if one is not arm and one.false_positives.value is not None]
+    rest = [one for one in judged if one is not arm]
+    others = [one.false_positives.value for one in rest if one.false_positives.value is not None]
     if not others or arm.false_positives.value is None:
         return ""
     low, high = min(others), max(others)
     span = percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
-    return f" In the other {'arm' if len(others) == 1 else 'arms'} {span} of what it passed was wrong."
+    which = "arm" if len(others) == 1 else "arms"
+    passing = "" if len(others) == len(rest) else " of which it passed anything"
+    return f" In the other {which}{passing} {span} of what it passed was wrong."

@@ -5,6 +5,9 @@ Names come from files and models, so they are made plain and short here before a
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 from afterword.core.plain import plain
 from afterword.intervals import Estimate
 
@@ -25,6 +28,14 @@ def name_of(text: str, most: int = NAME) -> str:
     return f"{line[:head]}…{line[len(line) - (most - 1 - head) :]}"
 
 
+def names_of(names: Iterable[str], most: int) -> dict[str, str]:
+    """Short forms of names, cut no further than they can still be told apart."""
+    known = list(dict.fromkeys(names))
+    while len(set(short := [name_of(name, most) for name in known])) < len(set(known)) and most < max(map(len, known)):
+        most += 4
+    return dict(zip(known, short, strict=True))
+
+
 def counted(number: int, noun: str) -> str:
     """`1 task`, `2 tasks`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
@@ -41,6 +52,8 @@ def _hundredths(share: float) -> str:
     value = 100 * share
     near_end = 0 < abs(value) < 1 or 99 < abs(value) < 100
     text = f"{abs(value):.1f}" if near_end else f"{abs(value):.0f}"
+    if near_end and float(text) in (0, 100):
+        text = f"{abs(value):.2g}" if abs(value) < 1 else f"{math.floor(abs(value) * 100) / 100:.2f}"
     return f"{MINUS}{text}" if value < 0 and float(text) else text
 
 
@@ -97,7 +110,9 @@ def usd(value: float | None) -> str:
         return "unknown"
     if value == 0:
         return "$0"
-    return "<$0.0001" if value < 0.0001 else f"${value:,.2f}" if value >= 1 else f"${value:.4f}"
+    if value < 0.0001:
+        return "<$0.0001"
+    return f"${value:,.2f}" if value >= 1 else f"${value:.4f}" if value >= 0.01 else f"${value:.2g}"
 
 
 def duration(seconds: float | None) -> str:

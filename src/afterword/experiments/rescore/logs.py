@@ -54,14 +54,16 @@ def find_logs(folder: Path, only: Sequence[str] = ()) -> list[Log]:
     if not folder.is_dir():
         raise InputError("expected a folder with published runs (runs_*/*.jsonl), found none", file=folder)
     root = folder if any(folder.glob("runs_*")) else folder / "reflexion_logs"
-    logs = [log for file in sorted(root.glob("runs_*/*.jsonl")) if (log := _log(file)) is not None]
-    if not logs:
+    files = sorted(root.glob("runs_*/*.jsonl"))
+    chosen = [file for file in files if not only or file.stem.removesuffix(_ENVS) in only]
+    logs = [log for file in chosen if (log := _log(file)) is not None]
+    if not files or not (logs or only):
         raise InputError("expected runs_*/*.jsonl in this folder, found no run; give the folder of the logs", file=root)
-    logs.sort(key=lambda log: (_ORDER[log.kind], _is_rust(log), log.file))
     unknown = sorted(set(only) - {log.run for log in logs})
     if unknown:
-        raise InputError(f"there is no run {unknown[0]!r}; there are {', '.join(log.run for log in logs)}", file=root)
-    return [log for log in logs if not only or log.run in only]
+        known = dict.fromkeys(file.stem.removesuffix(_ENVS) for file in files if not _is_other(file.stem))
+        raise InputError(f"there is no run {unknown[0]!r}; there are {', '.join(known)}", file=root)
+    return sorted(logs, key=lambda log: (_ORDER[log.kind], _is_rust(log), log.file))
 
 
 _ORDER: Mapping[Kind, int] = {"programs": 0, "own_tests": 1, "questions": 2, "games": 3}
@@ -69,7 +71,7 @@ _ORDER: Mapping[Kind, int] = {"programs": 0, "own_tests": 1, "questions": 2, "ga
 
 def _log(file: Path) -> Log | None:
     name = file.stem
-    if name == _TOTALS or name.endswith(_PER_TRIAL):
+    if _is_other(name):
         return None
     if name.endswith(_ENVS):
         return Log(name.removesuffix(_ENVS), "games", file)
@@ -83,6 +85,11 @@ def _log(file: Path) -> Log | None:
     if "solution" in first:
         return Log(name, "programs", file)
     raise InputError(f"a run of programs, tests, questions or games is expected, found {sorted(first)}", file=file)
+
+
+def _is_other(name: str) -> bool:
+    """Whether a file is what a run of games has besides."""
+    return name == _TOTALS or name.endswith(_PER_TRIAL)
 
 
 def _is_rust(log: Log) -> bool:
