@@ -32,6 +32,7 @@ ENDS: Mapping[StopReason, str] = {
 }
 """What ended a loop, in words."""
 _SETTINGS = 60
+_OTHER = 400
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _VALUE = 120
 """Settings that are listed, and characters of each; the whole of it is in the journal."""
@@ -123,10 +124,11 @@ def played(comparison: Comparison, arms: Mapping[str, PlayedArm]) -> Grid:
     rows = []
     for arm in comparison.arms:
         one = arms.get(arm.arm)
-        kind = NONE if one is None else name_of(one.kind) + (f": {one.does}" if one.does else "")
-        other = NONE if one is None or not one.other else name_of(one.other, _VALUE)
-        rows.append((arm.arm, kind, other, _ends(arm)))
-    return Grid(("arm", "kind", "what is other in it", "its loops ended by"), tuple(rows))
+        kind = "" if one is None or one.kind == arm.arm else name_of(one.kind)
+        does = "" if one is None else one.does
+        other = "" if one is None else name_of(one.other, _OTHER) if one.other else ""
+        rows.append((arm.arm, ": ".join(part for part in (kind, does) if part) or NONE, other or NONE, _ends(arm)))
+    return Grid(("arm", "what it is", "what is other in it", "its loops ended by"), tuple(rows))
 
 
 def _ends(arm: ArmReport) -> str:
