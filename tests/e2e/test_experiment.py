@@ -186,6 +186,7 @@ def test_a_dry_run_tells_the_most_and_asks_nothing(tmp_path: Path, afterword: Co
         ("seeds = [1, 2]", 'options = {judge_votes = "x"}', "the option 'judge_votes' takes a whole number, found 'x'"),
         ("seeds = [1, 2]", "options = {own_tests = 1}", "the option 'own_tests' takes true or false, found 1"),
         ("seeds = [1, 2]", "seedz = [1, 2]", "unknown key 'seedz'; did you mean 'seeds'?"),
+        ('actor = "scripted:replies.jsonl"', 'actor = ""', "models.actor: string should have at least 1 character"),
         ("trials = 3", "trials = 0", "allowance.trials: input should be greater than or equal to 1, found 0"),
         ("trials = 3", "trails = 3", "unknown key 'allowance.trails'; did you mean 'trials'?"),
         ('tasks = ["tasks.jsonl"]', "", "expected tasks, found none"),

@@ -124,6 +124,27 @@ def test_intervals_over_seeds_cover_the_truth_as_often_as_they_say(tasks: int, s
         assert 0.93 <= share <= 0.97
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("gain", [0.0, 0.1])
+def test_one_seed_on_all_tasks_and_three_on_some_are_as_sure_as_they_say(gain: float) -> None:
+    """162 tasks, 40 of them with two further seeds: intervals, and the p-value where the arms are the same."""
+    chance = np.random.default_rng(5)
+    covered = found_by_p = 0
+    for run in range(2000):
+        easy = chance.beta(2, 1, 162)
+        better = easy + 2 * gain * (1 - easy)
+        first, second = (
+            {f"t{n}": [float(one) for one in chance.random(3 if n < 40 else 1) < share[n]] for n in range(162)}
+            for share in (easy, better)
+        )
+        seen = paired(first, second, seed=run)
+        covered += seen.difference.low <= 2 * gain / 3 <= seen.difference.high
+        found_by_p += seen.p_value is not None and seen.p_value < 0.05
+    assert 0.93 <= covered / 2000 <= 0.97
+    assert gain or found_by_p / 2000 <= 0.06
+
+
 def test_intervals_over_seeds_cover_the_truth_in_a_short_run() -> None:
     for share in coverage(40, 3, 0.1, 200):
         assert 0.90 <= share <= 0.99

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -39,6 +39,7 @@ TOKENS_READ_PER_SECOND = 70.0
 """What it reads of a prompt that is new to it."""
 
 Temperature = float | str
+Name = Annotated[str, Field(min_length=1)]
 
 
 class _Strict(BaseModel):
@@ -48,11 +49,11 @@ class _Strict(BaseModel):
 class _Models(_Strict):
     """`[models]`."""
 
-    actor: str | None = None
-    reflector: str | None = None
-    test_writer: str | None = None
-    judge: str | None = None
-    base_url: str | None = None
+    actor: Name | None = None
+    reflector: Name | None = None
+    test_writer: Name | None = None
+    judge: Name | None = None
+    base_url: Name | None = None
     temperature: Temperature | None = None
     reflector_temperature: Temperature | None = None
     test_writer_temperature: Temperature | None = None
@@ -97,10 +98,10 @@ class _ArmTable(_Of):
 
     arm: str
     name: str | None = None
-    model: str | None = None
-    reflector_model: str | None = None
-    test_writer_model: str | None = None
-    judge_model: str | None = None
+    model: Name | None = None
+    reflector_model: Name | None = None
+    test_writer_model: Name | None = None
+    judge_model: Name | None = None
     temperature: Temperature | None = None
     reflector_temperature: Temperature | None = None
     judge_temperature: Temperature | None = None

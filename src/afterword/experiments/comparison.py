@@ -265,7 +265,12 @@ def _seconds(usage: Usage) -> float | None:
 
 def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
     """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
-    spent = [of(usage) for row in results if not row.faulted for usage in (row.spent, *(at for at, _ in row.steps()))]
+    spent = [
+        of(usage)
+        for row in results
+        if not row.faulted
+        for usage in (row.spent, *(trial.spent for trial in row.trials[-1:]))  # the same but for rounding
+    ]
     known = [value for value in spent if value is not None]
     most = max(known, default=0.0)
     if len(known) < len(spent) or most == 0:
