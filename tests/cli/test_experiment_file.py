@@ -7,13 +7,14 @@ import pytest
 from pydantic import BaseModel
 
 from afterword.cli.experiment import template
-from afterword.cli.experiment_file import Overrides, _AllowanceTable, _File, _Models, read_experiment
+from afterword.cli.experiment_file import Overrides, read_experiment
+from afterword.cli.experiment_tables import AllowanceTable, FileTable, ModelsTable
 from afterword.errors import InputError
 
 OPTIONS = "# [options]"
 
 
-@pytest.mark.parametrize("table", [_File, _Models, _AllowanceTable], ids=["file", "models", "allowance"])
+@pytest.mark.parametrize("table", [FileTable, ModelsTable, AllowanceTable], ids=["file", "models", "allowance"])
 def test_the_example_names_every_key(table: type[BaseModel]) -> None:
     named = set(re.findall(r"\b(\w+) = |\[(\w+)\]", template()))
     assert set(table.model_fields) - {key or name for key, name in named} == set()

@@ -172,3 +172,12 @@ def test_a_closed_output_is_no_bug() -> None:
         stderr=subprocess.PIPE, encoding="utf-8", check=False,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_closed_input_is_nobody_to_ask(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "task")
+    asked = ["run", str(task), "--model", write_replies(tmp_path / "a.jsonl", RIGHT), "--no-journal", "--ask"]
+    command = shlex.join([sys.executable, "-m", "afterword", *asked])
+    ran = subprocess.run(["/bin/sh", "-c", f"{command} <&-"], capture_output=True, encoding="utf-8", check=False)
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode in (0, 2)

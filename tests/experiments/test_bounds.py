@@ -70,6 +70,7 @@ def test_what_counts_against_no_allowance_is_not_bounded_by_it() -> None:
 
 def test_a_model_takes_longest_where_it_writes_all_it_may_and_reads_the_rest() -> None:
     assert Most(10, 1_000, 1_000, 200).seconds(written=20, read=80) == 10 + 10
+    assert Most(10, 1_000, 900, 600).seconds(written=100, read=50) == 900 / 50 + 100 / 100
 
 
 @given(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
+from afterword.experiments import by_task
 from afterword.experiments.by_task import mcnemar, mean_by_task, paired, random_signs, solved_curve
 from afterword.experiments.shares import share_by_task
 from afterword.experiments.statistics import tango, wilson
@@ -221,3 +222,35 @@ def test_seeds_that_agree_leave_the_interval_as_one_seed_has_it() -> None:
     second = {f"t{n}": [0.0] for n in range(12)}
     twice = [{task: scores * 2 for task, scores in arm.items()} for arm in (first, second)]
     assert paired(*twice) == paired(first, second)
+
+
+def test_grades_of_any_kind_have_a_difference_and_a_p_value() -> None:
+    chance = np.random.default_rng(6)
+    first = {f"t{n}": [float(one) for one in chance.random(3)] for n in range(30)}
+    second = {task: [min(1.0, one + 0.2) for one in grades] for task, grades in first.items()}
+    found = paired(first, second)
+    assert found.p_value is not None
+    assert found.p_value < 0.001
+    assert paired(first, first).p_value == 1
+
+
+def test_where_signs_are_drawn_the_p_value_is_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    differences = [Fraction(n % 5 - 1, 3) for n in range(20)]
+    exact = random_signs(differences)
+    monkeypatch.setattr(by_task, "LONGEST", 1)
+    assert random_signs(differences) == pytest.approx(exact, abs=0.01)
+    assert random_signs(differences, seed=1) == random_signs(differences, seed=1)
+
+
+def test_gains_and_losses_that_make_up_for_each_other_are_exactly_nothing() -> None:
+    first = {"a": [0.0] * 5, "b": [0.0] * 5, "c": [1.0] * 5}
+    second = {"a": [1.0] + [0.0] * 4, "b": [1.0, 1.0] + [0.0] * 3, "c": [1.0, 1.0] + [0.0] * 3}
+    assert paired(first, second).difference.value == 0
+
+
+def test_seeds_that_disagree_are_resampled_also_where_tasks_come_out_alike() -> None:
+    first = {f"t{n}": [0.0, 0.0] if n < 12 else [1.0, 0.0] for n in range(40)}
+    second = {f"t{n}": [1.0, 1.0] if n < 12 else [0.0, 1.0] for n in range(40)}
+    found = paired(first, second).difference
+    assert found.value == tango(0, 12, 40).value
+    assert found != tango(0, 12, 40)

@@ -255,7 +255,8 @@ def rejected(make: Callable[[random.Random], Sequence[Result]], runs: int) -> tu
     by_p = by_interval = 0
     for run in range(runs):
         (against,) = compare(make(random.Random(run))).against  # noqa: S311
-        by_p += (against.p_adjusted or 0.0) < 0.05
+        assert against.p_adjusted is not None
+        by_p += against.p_adjusted < 0.05
         difference = against.paired.difference
         by_interval += not difference.low <= 0 <= difference.high
     return by_p / runs, by_interval / runs
@@ -285,7 +286,8 @@ def test_what_faults_could_turn_round_is_no_win() -> None:
         rows.append(result(f"t{number}", arm="reflexion", passed=(30 <= number < 62,), faulted=number < 30))
     found = compare(rows)
     (one,) = found.against
-    assert (one.p_adjusted or 0.0) < 0.05 < one.paired.difference.low
+    assert one.p_adjusted is not None
+    assert one.p_adjusted < 0.05 < one.paired.difference.low
     assert one.with_faults == (-0.18, 0.12)
     assert "No difference from retry beyond chance" in verdict(found)
     assert "what the faults would have come to could turn that round" in verdict(found)
@@ -375,9 +377,6 @@ def test_results_judged_once_only_are_told() -> None:
     assert not any("only the output" in caveat for caveat in compare(rows[1:]).caveats)
 
 
-def test_the_baseline_is_found_where_runs_tell_arms_apart() -> None:
-    rows = [result("a", arm) for arm in ("kova/single", "kova/retry", "luma/single", "luma/retry")]
-    assert compare(rows).baseline == "kova/retry"
-    assert compare(rows, baseline="single").baseline == "kova/single"
-    with pytest.raises(InputError, match="there is no arm 'none'"):
-        compare(rows, baseline="none")
+def test_an_allowance_that_carries_nothing_is_told() -> None:
+    nothing = replace(result("a", "single", passed=()), stop_reason=StopReason.TOKENS)
+    assert "In 1 of 1 results of single the allowance carried no trial." in compare([nothing, result("a")]).caveats

@@ -67,10 +67,10 @@ def compared(runs: list[str], baseline: str | None, journal: str | None) -> tupl
         MissingExtra: scipy is not installed.
     """
     from afterword.experiments.comparison import compare as compare_results
-    from afterword.experiments.report import arm_name
+    from afterword.experiments.report import baseline_of
 
     gathered = anyio.run(_gather, runs, journal)
-    return gathered, compare_results(gathered.results, baseline=None if baseline is None else arm_name(baseline))
+    return gathered, compare_results(gathered.results, baseline=baseline_of(gathered, baseline))
 
 
 async def _gather(runs: list[str], journal: str | None) -> Gathered:

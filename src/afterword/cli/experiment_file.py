@@ -1,21 +1,26 @@
-"""An experiment's TOML file: its keys, their types, one line for whatever is wrong, and the plan that it states.
+"""An experiment's TOML file: the plan that it states.
 
 It loads pydantic, which is done only where such a file is read.
 """
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from afterword.cli.cases import ArmPlan
+from afterword.cli.experiment_tables import (
+    AllowanceTable,
+    ArmTable,
+    CommonKeys,
+    FileTable,
+    ModelsTable,
+    Temperature,
+    checked,
+)
 from afterword.cli.families import Settings, family_of
 from afterword.cli.families.interface import OptionValue
 from afterword.cli.families.registry import is_name, names_like
@@ -33,99 +38,6 @@ MAX_FILE_MB = 4
 MAX_TRIALS = 100
 """Where tokens, calls or cost are the allowance and not trials, so many at most."""
 USUAL_TRIALS = 4
-TOKENS_PER_SECOND = 20.0
-"""What the embedded model writes on two cores."""
-TOKENS_READ_PER_SECOND = 70.0
-"""What it reads of a prompt that is new to it."""
-
-Temperature = float | str
-Name = Annotated[str, Field(min_length=1)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class _Models(_Strict):
-    """`[models]`."""
-
-    actor: Name | None = None
-    reflector: Name | None = None
-    test_writer: Name | None = None
-    judge: Name | None = None
-    base_url: Name | None = None
-    temperature: Temperature | None = None
-    reflector_temperature: Temperature | None = None
-    test_writer_temperature: Temperature | None = None
-    judge_temperature: Temperature | None = None
-    max_tokens: int | None = None
-    price: str | None = None
-    timeout_s: float = 300.0
-    requests_per_minute: int | None = None
-    threads: int | None = None
-    prompt_cache: bool = False
-    tokens_per_second: float = Field(TOKENS_PER_SECOND, gt=0)
-    tokens_read_per_second: float = Field(TOKENS_READ_PER_SECOND, gt=0)
-
-
-class _AllowanceTable(_Strict):
-    """`[allowance]`."""
-
-    trials: int | None = Field(None, ge=1)
-    calls: int | None = Field(None, ge=1)
-    tokens: int | None = Field(None, ge=1)
-    cost_usd: float | None = Field(None, gt=0)
-
-
-class _Of(_Strict):
-    """What can be said of all arms, and of one."""
-
-    memory: int | None = Field(None, ge=1)
-    memory_kind: str | None = None
-    min_gain: float | None = None
-    patience: int | None = Field(None, ge=1)
-    stop_on_repetition: bool | None = None
-    without: list[str] | None = None
-    own_tests: bool | None = None
-    consensus: int | None = Field(None, ge=1)
-    mutation_check: bool | None = None
-    test_review: bool | None = None
-    options: dict[str, bool | int | float | str] = Field(default_factory=dict)
-
-
-class _ArmTable(_Of):
-    """`[[arms]]`."""
-
-    arm: str
-    name: str | None = None
-    model: Name | None = None
-    reflector_model: Name | None = None
-    test_writer_model: Name | None = None
-    judge_model: Name | None = None
-    temperature: Temperature | None = None
-    reflector_temperature: Temperature | None = None
-    judge_temperature: Temperature | None = None
-    max_trials: int | None = Field(None, ge=1)
-
-
-class _File(_Of):
-    """The file."""
-
-    tasks: list[str] | None = None
-    benchmark: str | None = None
-    family: str | None = None
-    limit: int | None = Field(None, ge=1)
-    ids: list[str] = Field(default_factory=list)
-    data: str | None = None
-    arms: list[object]
-    seeds: list[int] = Field(default_factory=lambda: [0])
-    models: _Models = Field(default_factory=lambda: _Models.model_validate({}))
-    allowance: _AllowanceTable = Field(default_factory=lambda: _AllowanceTable.model_validate({}))
-    jobs: int | None = Field(None, ge=1)
-    model_calls: int | None = Field(None, ge=1)
-    verdicts: int | None = Field(None, ge=1)
-    journal: str | None = None
-    allow_weak_isolation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +80,7 @@ def read_experiment(file: Path, instead: Overrides) -> Experiment:
     ):
         if value is not None and value < 1:
             raise InputError(f"{option} takes a number from 1, found {value}")
-    stated = _checked(_File, _values(file), file, "")
+    stated = checked(FileTable, _values(file), file, "")
     arms = _arms(stated.arms, file)
     try:
         return _experiment(stated, arms, file, instead)
@@ -191,49 +103,19 @@ def _values(file: Path) -> Mapping[str, object]:
         raise InputError(f"this is not valid TOML: {error}; mend it", file=file) from None
 
 
-S = TypeVar("S", bound=BaseModel)
-
-
-def _checked(kind: type[S], values: object, file: Path, where: str) -> S:
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = where + "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}"
-            for part in first["loc"]
-            if part not in ("float", "str", "int", "bool")
-        )
-        raise InputError(
-            _told(kind, first["type"], path.lstrip("."), first["msg"], first["input"]), file=file
-        ) from None
-
-
-def _told(kind: type[BaseModel], what: str, path: str, message: str, found: object) -> str:
-    if what == "extra_forbidden":
-        *_, key = path.split(".")
-        known = {name for one in (kind, _Models, _AllowanceTable) for name in one.model_fields}
-        close = difflib.get_close_matches(key, sorted(known), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "afterword experiment --example shows those there are"
-        return f"unknown key {path!r}; {hint}"
-    if what == "missing":
-        return f"{path!r} is missing; afterword experiment --example shows a complete file"
-    return f"{path}: {message[:1].lower()}{message[1:]}, found {found!r:.80}; afterword experiment --example shows one"
-
-
-def _arms(stated: Sequence[object], file: Path) -> tuple[_ArmTable, ...]:
+def _arms(stated: Sequence[object], file: Path) -> tuple[ArmTable, ...]:
     if not stated:
         raise InputError('expected at least one arm, found none; e.g. arms = ["retry", "reflexion"]', file=file)
     for number, one in enumerate(stated):
         if not isinstance(one, str | Mapping):
             raise InputError(f"arms[{number}]: expected the name of an arm or a table, found {one!r:.80}", file=file)
     return tuple(
-        _checked(_ArmTable, {"arm": one} if isinstance(one, str) else one, file, f"arms[{number}]")
+        checked(ArmTable, {"arm": one} if isinstance(one, str) else one, file, f"arms[{number}]")
         for number, one in enumerate(stated)
     )
 
 
-def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead: Overrides) -> Experiment:
+def _experiment(stated: FileTable, tables: Sequence[ArmTable], file: Path, instead: Overrides) -> Experiment:
     sources = _sources(stated)
     family = family_of(sources, stated.family)
     arms = tuple(_arm(table, stated.allowance.trials) for table in tables)
@@ -246,25 +128,7 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
     if stated.ids and (stated.limit or instead.limit):
         raise InputError("ids names the tasks and limit counts them; leave one of them out")
     temperature, notes = _temperature(stated, arms)
-    settings = Settings(
-        models=_models(stated.models, instead, temperature),
-        max_trials=_trials(stated.allowance),
-        memory=stated.memory,
-        memory_kind=_memory_kind(stated.memory_kind) or MemoryKind.WINDOW,
-        max_tokens=stated.models.max_tokens,
-        allowance=Allowance(
-            calls=stated.allowance.calls, tokens=stated.allowance.tokens, cost_usd=stated.allowance.cost_usd
-        ),
-        min_gain=stated.min_gain,
-        patience=stated.patience,
-        stop_on_repetition=stated.stop_on_repetition,
-        seed=stated.seeds[0],
-        allow_weak_isolation=stated.allow_weak_isolation,
-        data=instead.data or (None if stated.data is None else Path(stated.data)),
-        limit=instead.limit or stated.limit,
-        options=_options(stated),
-        without=tuple(stated.without or ()),
-    )
+    settings = _settings(stated, instead, temperature)
     for of in (settings.options, *(arm.options for arm in arms)):
         for name in of:
             if name not in family.options:
@@ -288,7 +152,30 @@ def _experiment(stated: _File, tables: Sequence[_ArmTable], file: Path, instead:
     )
 
 
-def _sources(stated: _File) -> tuple[str, ...]:
+def _settings(stated: FileTable, instead: Overrides, temperature: str) -> Settings:
+    """What is the same in all arms."""
+    return Settings(
+        models=_models(stated.models, instead, temperature),
+        max_trials=_trials(stated.allowance),
+        memory=stated.memory,
+        memory_kind=_memory_kind(stated.memory_kind) or MemoryKind.WINDOW,
+        max_tokens=stated.models.max_tokens,
+        allowance=Allowance(
+            calls=stated.allowance.calls, tokens=stated.allowance.tokens, cost_usd=stated.allowance.cost_usd
+        ),
+        min_gain=stated.min_gain,
+        patience=stated.patience,
+        stop_on_repetition=stated.stop_on_repetition,
+        seed=stated.seeds[0],
+        allow_weak_isolation=stated.allow_weak_isolation,
+        data=instead.data or (None if stated.data is None else Path(stated.data)),
+        limit=instead.limit or stated.limit,
+        options=_options(stated),
+        without=tuple(stated.without or ()),
+    )
+
+
+def _sources(stated: FileTable) -> tuple[str, ...]:
     if stated.benchmark is not None and not is_name(stated.benchmark):
         raise InputError(f"unknown benchmark {stated.benchmark!r}; {names_like(stated.benchmark)}")
     sources = (*(stated.tasks or ()), *((stated.benchmark,) if stated.benchmark else ()))
@@ -297,7 +184,7 @@ def _sources(stated: _File) -> tuple[str, ...]:
     return sources
 
 
-def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
+def _arm(table: ArmTable, trials: int | None) -> ArmPlan:
     if table.max_trials is not None and trials is not None and table.max_trials > trials:
         raise InputError(
             f"the arm {table.name or table.arm!r} has max_trials = {table.max_trials}, and the allowance is {trials} "
@@ -336,7 +223,7 @@ def _arm(table: _ArmTable, trials: int | None) -> ArmPlan:
     return plan
 
 
-def _options(stated: _Of) -> dict[str, OptionValue]:
+def _options(stated: CommonKeys) -> dict[str, OptionValue]:
     """Options of the family, those of own tests too."""
     own: dict[str, OptionValue] = {
         name: value
@@ -354,7 +241,7 @@ def _memory_kind(stated: str | None) -> MemoryKind | None:
     return MemoryKind(stated)
 
 
-def _temperature(stated: _File, arms: Sequence[ArmPlan]) -> tuple[str, tuple[str, ...]]:
+def _temperature(stated: FileTable, arms: Sequence[ArmPlan]) -> tuple[str, tuple[str, ...]]:
     """The actor's, the same for all arms, so that their first prompts are the same question; and what to say of it."""
     sampling = [arm.name for arm in arms if arm.kind.samples]
     if stated.models.temperature is not None:
@@ -371,7 +258,7 @@ def _temperature(stated: _File, arms: Sequence[ArmPlan]) -> tuple[str, tuple[str
     return str(SAMPLING_TEMPERATURE), (f"all arms act at temperature {SAMPLING_TEMPERATURE}, {why}",)
 
 
-def _models(stated: _Models, instead: Overrides, temperature: str) -> ModelChoice:
+def _models(stated: ModelsTable, instead: Overrides, temperature: str) -> ModelChoice:
     return ModelChoice(
         model=instead.model or stated.actor,
         base_url=instead.base_url or stated.base_url,
@@ -391,7 +278,7 @@ def _models(stated: _Models, instead: Overrides, temperature: str) -> ModelChoic
     )
 
 
-def _trials(stated: _AllowanceTable) -> int:
+def _trials(stated: AllowanceTable) -> int:
     if stated.trials is not None:
         return stated.trials
     if stated.calls is None and stated.tokens is None and stated.cost_usd is None:

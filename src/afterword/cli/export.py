@@ -188,7 +188,7 @@ def _trial_line(run: str, row: TrialRow, ended: _Ended, *, burned: bool) -> Json
         trial.number,
         ended.status,
         ended.stop_reason,
-        trial.number == ended.best,
+        None if ended.status is None else trial.number == ended.best,
         ended.accepted,
         row.complete,
         feedback.passed,

@@ -6,7 +6,6 @@ Exit codes: 0 accepted or unverified, 1 rejected or gave up, 2 bad usage or bad 
 
 from __future__ import annotations
 
-import errno
 import gc
 import os
 import signal
@@ -147,7 +146,7 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     except OSError as error:
-        if error.filename is not None or error.errno not in _OUTPUT_FAILS:
+        if not _output_fails():
             return _bug(error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not tried again
         return _fail(f"the output cannot be written: {error.strerror}; make room, or send it elsewhere", FAULTED)
@@ -158,7 +157,14 @@ def exit_code_of(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-_OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT)
+def _output_fails() -> bool:
+    """Whether it was the output: that fails again."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _bug(error: Exception) -> int:

@@ -37,6 +37,9 @@ def pilot_text(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage) -> Itera
         yield Text(f"{'':<10}  {exam_of(seen.rules)}")
     if seen.faults:
         yield Text(f"{'faults':<10}  {counted(seen.faults, 'task')} left out", style="yellow")
+    if seen.unattempted:
+        told = f"{counted(seen.unattempted, 'task')} left out, of which the allowance carried no attempt"
+        yield Text(f"{'too long':<10}  {told}", style="yellow")
     yield Text("")
     for number, line in enumerate(ladder_lines(ladder(tasks, seen)), start=1):
         yield Text(f"{'ladder' if number == 1 else '':<10}  {line}")
@@ -53,7 +56,7 @@ def _more(seen: Standing, spent: Usage) -> Usage | None:
     """What the tasks that are missing would take, at what those before took; None where none is or too many are."""
     if not seen.tasks or not seen.more:
         return None
-    factor = seen.more / (seen.tasks + seen.faults)
+    factor = seen.more / (seen.tasks + seen.faults + seen.unattempted)
     cost = None if spent.cost_usd is None else spent.cost_usd * factor
     return Usage(
         round(spent.calls * factor), round(spent.tokens_in * factor), round(spent.tokens_out * factor), cost_usd=cost
@@ -97,6 +100,7 @@ def pilot_json(seen: Standing, tasks: Sequence[TaskSeen], spent: Usage, *, ended
         "tasks": seen.tasks,
         "tasks_drawn": drawn,
         "faults": seen.faults,
+        "unattempted": seen.unattempted,
         "only_retry": seen.only_retry,
         "only_reflexion": seen.only_reflexion,
         "difference": found["difference"],

@@ -204,7 +204,7 @@ class PilotScreen:
         """0 with an answer, 1 without one, 3 if that is since nothing could be concluded of any task."""
         if seen.answer is not Answer.MORE:
             return 0
-        return 3 if seen.faults and (not seen.tasks or why == "faults") else 1
+        return 3 if (seen.faults or seen.unattempted) and (not seen.tasks or why == "faults") else 1
 
     def _print(self, line: Text) -> None:
         print_wrapped(self._console, line, hang=2)
@@ -220,6 +220,6 @@ def _told(seen: Standing) -> str:
 
 def _mark(result: Result) -> str:
     """As in other commands; what the evaluator passed and the held-out check did not is no success."""
-    if result.faulted:
+    if result.faulted or not result.trials:
         return "?"
     return "✓" if result.solved else "✗"

@@ -49,7 +49,7 @@ def rescore(
     if not as_json:
         _tell_findings(scores)
     if paper is not None:
-        _write_paper(paper, scores, whole=not run and language is None)
+        _write_paper(paper, scores, whole=not run and language is None and len(scores) == len(logs))
     return 0
 
 

@@ -30,6 +30,7 @@ def settle_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115 - for as long as the process is
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
     codecs.register_error("afterword", _spelt)

@@ -53,8 +53,10 @@ class Most:
         )
 
     def seconds(self, *, written: float, read: float) -> float:
-        """How long a model takes that writes and reads so many tokens a second."""
-        return self.tokens_out / written + max(self.tokens - self.tokens_out, 0) / read
+        """How long a model takes at most that writes and reads so many tokens a second: the slower of the two first."""
+        slow, fast = sorted([(written, self.tokens_out), (read, self.tokens_in)])
+        first = min(slow[1], self.tokens)
+        return first / slow[0] + min(fast[1], self.tokens - first) / fast[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist, fmean
@@ -25,10 +25,13 @@ except ImportError as missing:
     raise MissingExtra("analysis", missing.name or "scipy") from None
 
 RESAMPLES = 2000
+DRAWS = 20_000
 MOST_WEIGHTS = 4_000_000
 MOST_PRODUCTS = 20_000_000
 FINEST = 1000
-"""Scores that are grades count in steps of this part, so that their sums can be told one by one."""
+"""Grades count in steps of one in so many."""
+LONGEST = 1_000_000
+"""Most different sums of which the chances are added up one by one."""
 MANY = 10
 """Under so many tasks that stand out, a bootstrap repeats its few values, and an exact interval is taken in."""
 
@@ -46,7 +49,7 @@ class Paired:
     """Tasks that only the first arm solved at the first seed; with several seeds, those it solved more often."""
     only_second: int
     p_value: float | None
-    """Exact, two-sided: of random signs over tasks, which with one seed is McNemar's; None where there is no pair."""
+    """Two-sided: of random signs over tasks, which with one seed is McNemar's; None where there is no pair."""
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -60,14 +63,18 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * float(special.bdtr(min(only_first, only_second), pairs, 0.5)))
 
 
-def random_signs(differences: Sequence[Fraction]) -> float:
-    """The exact two-sided p-value of a mean difference, were the arms exchanged in each task by a fair coin.
+def random_signs(differences: Sequence[Fraction], *, seed: int = 0) -> float:
+    """The two-sided p-value of a mean difference, were the arms exchanged in each task by a fair coin.
+
+    Exact, but for grades and where tasks have many different numbers of seeds: there so many signs are drawn.
 
     The permutation test of Fisher and Pitman for pairs (Pitman 1937, Supplement to the Journal of the Royal
     Statistical Society 4, 119-130). Where all differences are of one size it is McNemar's.
     """
     unit = math.lcm(*(difference.denominator for difference in differences))
     steps = [int(difference * unit) for difference in differences]
+    if sum(map(abs, steps)) > LONGEST:
+        return _drawn_signs(np.asarray([float(difference) for difference in differences]), seed)
     chances = np.ones(1)
     for size, count in Counter(abs(step) for step in steps if step).items():
         part = np.zeros(size * count + 1)
@@ -80,6 +87,19 @@ def random_signs(differences: Sequence[Fraction]) -> float:
         chances = _summed(chances, part)
     sums = np.abs(2 * np.arange(len(chances)) - (len(chances) - 1))
     return min(1.0, float(chances[sums >= abs(sum(steps))].sum()))
+
+
+def _drawn_signs(differences: Floats, seed: int) -> float:
+    """The same by so many draws, what was seen being one of them (Davison and Hinkley 1997, section 4.3)."""
+    chance = np.random.default_rng(seed)
+    size = max(1, MOST_WEIGHTS // len(differences))
+    least = abs(float(differences.sum())) * (1 - 1e-12)
+    drawn = as_large = 0
+    while drawn < DRAWS:
+        signs = chance.integers(0, 2, size=(min(size, DRAWS - drawn), len(differences))) * 2.0 - 1
+        as_large += int((np.abs(signs @ differences) >= least).sum())
+        drawn += len(signs)
+    return (as_large + 1) / (DRAWS + 1)
 
 
 def _summed(one: Floats, other: Floats) -> Floats:
@@ -108,7 +128,7 @@ def paired(
 ) -> Paired:
     """Compares two arms on the tasks that both have, every score in [0, 1].
 
-    Where each task was passed or failed as a whole, as always with one seed, the interval is Tango's for paired
+    Where in both arms the seeds of every task agree, as one seed does with itself, the interval is Tango's for paired
     shares; else tasks are resampled, each with all its seeds.
     """
     tasks = [task for task, values in first.items() if values and second.get(task)]
@@ -117,18 +137,19 @@ def paired(
     differences = [float(difference) for difference in exact]
     only_first = sum(difference < 0 for difference in differences)
     only_second = sum(difference > 0 for difference in differences)
-    if all(difference in (-1, 0, 1) for difference in exact):
+    if all(len(set(scores)) == 1 and scores[0] in (0, 1) for pair in pairs for scores in pair):
         p_value = mcnemar(only_first, only_second) if pairs else None
         difference = tango(only_first, only_second, len(pairs), confidence)
     else:
-        p_value = random_signs(exact)
+        p_value = random_signs(exact, seed=seed)
         table = np.asarray(differences, dtype=float).reshape(len(differences), 1)
         difference = _means(table, (-1.0, 1.0), seed, confidence)[0]
+        difference = replace(difference, value=float(sum(exact, Fraction()) / len(exact)))
     return Paired(difference, only_first, only_second, p_value)
 
 
 def _mean(scores: Sequence[float]) -> Fraction:
-    return sum((Fraction(score).limit_denominator(FINEST) for score in scores), Fraction()) / len(scores)
+    return Fraction(sum(round(score * FINEST) for score in scores), FINEST * len(scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +210,7 @@ def _means(values: Table, span: tuple[float, float], seed: int, confidence: floa
         if _standing_out(column) < MANY:
             exact = _bounded(column, span, confidence)
             low, high = min(low, exact[0]), max(high, exact[1])
-        estimates.append(Estimate(float(column.mean()), max(span[0], float(low)), min(span[1], float(high)), n))
+        estimates.append(Estimate(math.fsum(column) / n, max(span[0], float(low)), min(span[1], float(high)), n))
     return estimates
 
 

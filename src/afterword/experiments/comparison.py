@@ -14,54 +14,16 @@ from statistics import fmean
 from afterword.core.records import StopReason, Usage
 from afterword.errors import InputError
 from afterword.experiments.by_task import Curve, Paired, mean_by_task, paired, solved_curve
+from afterword.experiments.caveats import caveats, why_apart
 from afterword.experiments.results import SELF_JUDGE, Result
-from afterword.experiments.statistics import Estimate, holm, percentile
+from afterword.experiments.spending import Measure, Spending, calls_of, cost_of, spending_of, tokens_of
+from afterword.experiments.statistics import Estimate, holm
 from afterword.families.programming.own_tests.confusion import Confusion
-
-Measure = Callable[[Usage], float | None]
-"""What is counted of a usage; None where it is not known."""
 
 POINTS = 60
 """Most points of a curve."""
 EASY, HARD = 2 / 3, 1 / 3
 """A task is easy if this share of the other seeds solves it, and hard if no more than that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Something that was spent, over the results of an arm; None where it is not known."""
-
-    mean: float | None
-    median: float | None
-    p95: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class RoleSpending:
-    """What one role of an arm spent, over all its results: one that did not need the role spent nothing on it."""
-
-    total: Usage
-    tokens: Spread
-    calls: Spread
-    cost_usd: Spread
-    seconds: Spread
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What an arm spent."""
-
-    tokens: Spread
-    calls: Spread
-    cost_usd: Spread
-    seconds: Spread
-    """Waiting for models."""
-    by_role: Mapping[str, RoleSpending]
-    tokens_per_solved: float | None
-    """None where nothing was solved."""
-    calls_per_solved: float | None
-    cost_per_solved_usd: float | None
-    seconds_per_solved: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +111,7 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
 
     Args:
         results: of all arms.
-        baseline: the arm that the others are held against; `retry` if there is one, else the first. Where several runs
-            have an arm of the name, that of the first run.
+        baseline: the arm that the others are held against; `retry` if there is one, else the first.
         seed: of the resampling.
 
     Raises:
@@ -162,12 +123,12 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
         by_arm[result.arm].append(result)
     if not by_arm:
         raise InputError("there is no finished task to compare; let the run finish some first")
-    chosen = _named(baseline or "retry", by_arm) or (baseline or next(iter(by_arm)))
+    chosen = baseline or ("retry" if "retry" in by_arm else next(iter(by_arm)))
     if chosen not in by_arm:
         raise InputError(f"there is no arm {chosen!r} to compare with; there are {', '.join(by_arm)}")
     every = [result for rows in by_arm.values() for result in rows]
     strata = _strata(every)
-    measures: tuple[Measure, ...] = (_tokens, _calls, _cost)
+    measures: tuple[Measure, ...] = (tokens_of, calls_of, cost_of)
     points = {of: _points(every, of) for of in measures}
     arms = tuple(_arm(name, rows, strata, points, seed) for name, rows in by_arm.items())
     against = _against(by_arm, chosen, seed)
@@ -179,14 +140,8 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
         len({result.task for result in every}),
         len({result.seed for result in every}),
         len(set.intersection(*tasks.values())),
-        tuple(_caveats(by_arm, arms, against, tasks)),
+        tuple(caveats(by_arm, arms, against)),
     )
-
-
-def _named(arm: str, arms: Iterable[str]) -> str | None:
-    """The arm of a name; the first of those that only the run before it tells apart."""
-    known = list(arms)
-    return arm if arm in known else next((name for name in known if name.endswith(f"/{arm}")), None)
 
 
 def _arm(
@@ -228,10 +183,10 @@ def _arm(
         share((row for row in both if row.passed), lambda row: not row.accepted),
         share((row for row in both if not row.passed), lambda row: bool(row.accepted)),
         tuple(share(sound, partial(Result.solved_by, trial=n)) for n in range(1, most + 1)),
-        _spending(sound),
-        curve(_tokens),
-        curve(_calls),
-        curve(_cost) if points[_cost] else None,
+        spending_of(sound),
+        curve(tokens_of),
+        curve(calls_of),
+        curve(cost_of) if points[cost_of] else None,
         tuple(
             _stratum(level, sound, strata, seed) for level in dict.fromkeys(sorted(strata.values(), key=_LEVELS.index))
         ),
@@ -247,22 +202,6 @@ def _scores(rows: Iterable[Result], solved: Callable[[Result], bool]) -> dict[st
     return scores
 
 
-def _tokens(usage: Usage) -> float | None:
-    return float(usage.tokens)
-
-
-def _calls(usage: Usage) -> float | None:
-    return float(usage.calls)
-
-
-def _cost(usage: Usage) -> float | None:
-    return usage.cost_usd
-
-
-def _seconds(usage: Usage) -> float | None:
-    return usage.seconds
-
-
 def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
     """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
     spent = [
@@ -275,45 +214,8 @@ def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
     most = max(known, default=0.0)
     if len(known) < len(spent) or most == 0:
         return ()
-    steps = min(POINTS, int(most)) if of is _calls else POINTS
+    steps = min(POINTS, int(most)) if of is calls_of else POINTS
     return [*(most * step / steps for step in range(1, steps)), most]
-
-
-def _spending(rows: Sequence[Result]) -> Spending:
-    solved = sum(row.solved for row in rows)
-    spent = [row.spent for row in rows]
-    total = sum(spent, Usage())
-    return Spending(
-        _spread(spent, _tokens),
-        _spread(spent, _calls),
-        _spread(spent, _cost),
-        _spread(spent, _seconds),
-        {
-            role: _role_spending([row.usage.get(role, Usage()) for row in rows])
-            for role in sorted({role for row in rows for role in row.usage})
-        },
-        total.tokens / solved if solved else None,
-        total.calls / solved if solved else None,
-        total.cost_usd / solved if solved and total.cost_usd is not None else None,
-        total.seconds / solved if solved else None,
-    )
-
-
-def _role_spending(spent: Sequence[Usage]) -> RoleSpending:
-    return RoleSpending(
-        sum(spent, Usage()),
-        _spread(spent, _tokens),
-        _spread(spent, _calls),
-        _spread(spent, _cost),
-        _spread(spent, _seconds),
-    )
-
-
-def _spread(spent: Sequence[Usage], of: Measure) -> Spread:
-    known = [value for usage in spent if (value := of(usage)) is not None]
-    if not known or len(known) < len(spent):
-        return Spread(None, None, None)
-    return Spread(fmean(known), percentile(known, 0.5), percentile(known, 0.95))
 
 
 _LEVELS = ("easy", "middling", "hard")
@@ -362,10 +264,10 @@ def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -
             tasks,
             one,
             adjusted.get(name),
-            "" if tasks else _apart(by_arm[name], by_arm[baseline]),
+            "" if tasks else why_apart(by_arm[name], by_arm[baseline]),
             bounds,
-            _times(both, _tokens),
-            _times(both, _cost),
+            _times(both, tokens_of),
+            _times(both, cost_of),
         )
         for name, tasks, one, bounds, both in found
     )
@@ -388,74 +290,3 @@ def _times(pairs: Sequence[tuple[Result, Result]], of: Measure) -> float | None:
     """What the second ones spent, as a multiple of the first ones'."""
     spent = [of(sum((pair[place].spent for pair in pairs), Usage())) for place in (0, 1)]
     return None if spent[0] is None or spent[1] is None or spent[0] <= 0 else spent[1] / spent[0]
-
-
-def _caveats(
-    by_arm: Mapping[str, Sequence[Result]],
-    arms: Sequence[ArmReport],
-    against: Sequence[Against],
-    tasks: Mapping[str, set[str]],
-) -> Iterable[str]:
-    if len(by_arm) == 1:
-        yield "There is one arm only: nothing is compared."
-    if len({row.seed for rows in by_arm.values() for row in rows}) == 1:
-        yield "One seed: chance within a task cannot be told from the arm, and no task can be called easy or hard."
-    if len(set.union(*tasks.values())) == 1:
-        yield "One task: nothing follows for other tasks."
-    for one in against:
-        if one.tasks == 0:
-            yield f"{one.arm} and {one.baseline} {one.apart}: they cannot be compared."
-    partly = [one for one in against if 0 < one.tasks < max(len(tasks[one.arm]), len(tasks[one.baseline]))]
-    if len(partly) > 2:
-        fewest, most = min(one.tasks for one in partly), max(one.tasks for one in partly)
-        common = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        base = partly[0].baseline
-        yield f"{len(partly)} arms are compared with {base} on the {common} tasks that both have without a fault."
-    else:
-        for one in partly:
-            yield f"{one.arm} and {one.baseline} are compared on the {one.tasks} tasks that both have without a fault."
-    seeds = {arm: {row.seed for row in rows} for arm, rows in by_arm.items()}
-    for name, having in seeds.items():
-        if missing := len(set.union(*seeds.values()) - having):
-            every = len(having) + missing
-            yield f"{name} lacks {missing} of {every} seeds: differences go by those that both arms have."
-    untold = [
-        any(trial.accepted is None for trial in row.trials[:-1])
-        for rows in by_arm.values()
-        for row in rows
-        if row.accepted is not None
-    ]
-    if any(untold):
-        yield (
-            f"In {sum(untold):,} of {len(untold):,} results only the output that was submitted was judged: curves and "
-            "shares by trial may be too low before the last trial."
-        )
-    if any(arm.unconfirmed for arm in arms):
-        yield (
-            "Some outputs had no held-out check: they count as the visible evaluator judged them, "
-            "and how often it is wrong is not known."
-        )
-    if all(arm.solved.value == 0 for arm in arms):
-        nothing = "No arm solved anything" if len(arms) > 1 else "The arm solved nothing"
-        yield f"{nothing}: the tasks are too hard for this model, or the checks cannot be passed."
-    elif len(set.union(*tasks.values())) > 1 and all(arm.solved.value == 1 and not arm.faults for arm in arms):
-        apart = " to tell the arms apart" if len(arms) > 1 else ": what another arm would do better cannot be seen"
-        yield f"{'Every' if len(arms) > 1 else 'The'} arm solved everything: the tasks are too easy{apart}."
-    for name, rows in by_arm.items():
-        short = sum(row.stop_reason in _OUT_OF_ALLOWANCE and len(row.trials) < 2 for row in rows)
-        if short:
-            yield f"In {short:,} of {len(rows):,} results of {name} the allowance carried no second trial."
-    if any(arm.faults for arm in arms):
-        yield "Results with a fault are left out; the bounds show what they could change."
-
-
-_OUT_OF_ALLOWANCE = (StopReason.CALLS, StopReason.TOKENS, StopReason.COST)
-
-
-def _apart(rows: Sequence[Result], base: Sequence[Result]) -> str:
-    """Why nothing of an arm can be paired with the baseline."""
-    if {(row.task, row.seed) for row in rows} & {(row.task, row.seed) for row in base}:
-        return "have no task in common that both came through without a fault"
-    if {row.task for row in rows} & {row.task for row in base}:
-        return "have no seed in common"
-    return "have no task in common"

@@ -175,7 +175,8 @@ def test_lessons_are_looked_at_by_the_audit() -> None:
 def test_a_task_of_which_an_arm_made_no_attempt_is_no_evidence() -> None:
     nothing = [seen(str(n), (), ()) for n in range(60)]
     found = standing(nothing, RULES)
-    assert (found.answer, found.tasks, found.faults) == (Answer.MORE, 0, 60)
+    assert (found.answer, found.tasks, found.faults, found.unattempted) == (Answer.MORE, 0, 0, 60)
+    assert "of 60 tasks the allowance carried no attempt" in verdict(found)
 
 
 def test_where_nothing_is_solved_the_answer_says_so() -> None:

@@ -9,7 +9,7 @@ import pytest
 from afterword.core.effects import SHARED
 from afterword.errors import InputError
 from afterword.experiments.comparison import compare
-from afterword.experiments.report import gather
+from afterword.experiments.report import baseline_of, gather
 from afterword.experiments.report.sections import provenance
 from afterword.journal import Journal, open_journal
 from tests.experiments.report.kept import keep
@@ -154,7 +154,10 @@ async def test_each_run_tells_its_own_seeds(journal: Journal) -> None:
 
 
 async def test_what_is_not_begun_and_arms_without_a_result_are_told(journal: Journal) -> None:
-    plan = {"arms": [{"name": "retry", "arm": "retry"}, {"name": "late", "arm": "reflexion"}], "seeds": [0]}
+    plan: dict[str, object] = {
+        "arms": [{"name": "retry", "arm": "retry"}, {"name": "late", "arm": "reflexion"}],
+        "seeds": [0],
+    }
     tasks = {f"task:t{n}": "x" for n in range(3)}
     name = await keep(journal, {"retry": "+- "}, end=False, settings=plan, fingerprints=tasks)
     first, second = (await gather(journal, [name])).caveats
@@ -173,4 +176,15 @@ async def test_a_run_that_lacks_nothing_but_what_faulted_is_complete(journal: Jo
 async def test_a_pilot_is_told_to_be_one(journal: Journal) -> None:
     name = await keep(journal, {"retry": "+-"}, settings={"pilot": {"alpha": 0.05}})
     (told,) = (await gather(journal, [name])).caveats
-    assert "is a pilot, which ended when its answer was clear" in told
+    assert "is a pilot, which may end as soon as its answer is clear" in told
+
+
+async def test_a_name_that_several_runs_have_means_the_first_runs_arm(journal: Journal) -> None:
+    first, second = [await keep(journal, {"single": "+-", "retry": "++"}, settings={"model": m}) for m in "ab"]
+    word = first.rpartition("-")[2]
+    found = await gather(journal, [first, second])
+    assert baseline_of(found, None) == f"{word}/retry"
+    assert baseline_of(found, "single") == f"{word}/single"
+    assert baseline_of(found, "none") == "none"  # which is refused by its name
+    slash = await gather(journal, [await keep(journal, {"first": "+-", "mine/retry": "++"})])
+    assert baseline_of(slash, None) is None

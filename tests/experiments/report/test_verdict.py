@@ -145,8 +145,8 @@ def test_a_model_that_judges_itself_is_not_the_evaluator_of_the_others() -> None
 def test_a_model_that_judges_itself_says_nothing_of_an_evaluator_that_is_not_judged() -> None:
     found = compare([*judging_itself((False, True)), result("t0")])
     assert evaluator_verdict(found) == (
-        "How often the evaluator was wrong is not known: no held-out check judged the results, and solved means that "
-        "the evaluator passed. In self_refine the model found nothing of its own right."
+        "How often the evaluator was wrong is not known: no held-out check judged the results of the other arms, and "
+        "solved means that the evaluator passed. In self_refine the model found nothing of its own right."
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from afterword.cli.families.interface import Family
 from afterword.errors import InputError
+from afterword.families.names import plain_name
 
 DEFAULT = "programming"
 
@@ -21,6 +22,7 @@ _OF_NAME = {
     "webshop": "decision",
 }
 """The families of sources that are names, such as a benchmark's; paths are the default family's."""
+_FAMILY = {plain_name(name): family for name, family in _OF_NAME.items()}
 
 
 def _programming() -> Family:
@@ -80,18 +82,18 @@ def family_of(sources: Sequence[str], stated: str | None) -> Family:
 
 def is_name(source: str) -> bool:
     """Whether it names a benchmark or games, and no place of files."""
-    return _plain(source) in _OF_NAME
+    return _plain(source) in _FAMILY
 
 
 def names_like(source: str) -> str:
     """What to do about a name that there is none of: the closest one, or all."""
-    close = difflib.get_close_matches(_plain(source), _OF_NAME, n=1)
+    close = difflib.get_close_matches(source.strip().lower(), _OF_NAME, n=1)
     return f"did you mean {close[0]!r}?" if close else f"the benchmarks are {', '.join(_OF_NAME)}"
 
 
 def _family_name(source: str) -> str:
-    return _OF_NAME.get(_plain(source), DEFAULT)
+    return _FAMILY.get(_plain(source), DEFAULT)
 
 
 def _plain(source: str) -> str:
-    return source.partition(":")[0].strip().lower().replace("_plus", "+").replace("-plus", "+").removesuffix("+")
+    return plain_name(source.partition(":")[0]).removesuffix("+")

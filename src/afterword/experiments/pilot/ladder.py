@@ -46,7 +46,7 @@ class Ladder:
 
 def ladder(tasks: Sequence[TaskSeen], seen: Standing) -> Ladder:
     """What these tasks recommend."""
-    sound = [task for task in tasks if not task.faulted]
+    sound = [task for task in tasks if task.tells]
     firsts = [task.single for task in sound]
     rungs = [Rung("single", 1, len(sound), sum(_solved_in(one, 1, 1) for one in firsts), len(sound))]
     by_retry = seen.answer in (Answer.RETRY, Answer.LESSONS) or (

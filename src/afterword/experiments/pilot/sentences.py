@@ -48,6 +48,11 @@ def _missing(seen: Standing) -> str:
 
 
 def _nothing(seen: Standing) -> str:
+    if seen.unattempted:
+        return (
+            f"Not enough tasks to tell: of {_tasks(seen.unattempted)} the allowance carried no attempt, since their "
+            "prompts are too long for it; raise what each arm may spend on a task."
+        )
     if seen.faults:
         return f"Not enough tasks to tell: all {_tasks(seen.faults)} faulted, and nothing is concluded from those."
     return "Not enough tasks to tell: none was worked on in all three arms."

@@ -34,8 +34,18 @@ class TaskSeen:
 
     @property
     def faulted(self) -> bool:
-        """Nothing is concluded where one arm could not be judged, or had no output to judge."""
-        return any(result.faulted or not result.trials for result in self.arms)
+        """Nothing is concluded where one arm could not be judged."""
+        return any(result.faulted for result in self.arms)
+
+    @property
+    def unattempted(self) -> bool:
+        """The allowance carried no attempt in one arm: nothing is concluded from that either."""
+        return not self.faulted and not all(result.trials for result in self.arms)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it counts."""
+        return not self.faulted and not self.unattempted
 
     @property
     def wrong(self) -> float | None:
@@ -70,8 +80,8 @@ def task_seen(single: Outcome, retry: Outcome, reflexion: Outcome) -> TaskSeen:
 
 
 def counted(tasks: Sequence[TaskSeen]) -> Counts:
-    """The counts that an answer rests on; tasks with a fault are left out."""
-    sound = [task for task in tasks if not task.faulted]
+    """The counts that an answer rests on; tasks with a fault or without an attempt are left out."""
+    sound = [task for task in tasks if task.tells]
     pairs = Counter((task.retry.solved, task.reflexion.solved) for task in sound)
     return Counts(
         pairs[True, False],
@@ -111,8 +121,10 @@ class Standing:
     """About how many more tasks an answer takes; None if that is out of reach; 0 with an answer."""
     rules: Rules
     tasks: int
-    """Without a fault."""
+    """That count."""
     faults: int
+    unattempted: int
+    """Tasks of which the allowance carried no attempt in some arm."""
     only_retry: int
     only_reflexion: int
     difference: Estimate
@@ -128,13 +140,14 @@ def standing(tasks: Sequence[TaskSeen], rules: Rules) -> Standing:
     """Where a pilot stands after these tasks."""
     counts = counted(tasks)
     answer = answer_of(counts, rules)
-    sound = [task for task in tasks if not task.faulted]
+    sound = [task for task in tasks if task.tells]
     return Standing(
         answer,
         None if not sound else tasks_missing(counts, rules) if answer is Answer.MORE else 0,
         rules,
         len(sound),
-        len(tasks) - len(sound),
+        sum(task.faulted for task in tasks),
+        sum(task.unattempted for task in tasks),
         round(counts.only_retry),
         round(counts.only_reflexion),
         difference_sequence(counts.only_retry, counts.only_reflexion, counts.alike, rules.alpha),

@@ -55,6 +55,8 @@ class Gathered:
     """What their origin means for the numbers, in sentences."""
     arms: Mapping[str, PlayedArm] = field(default_factory=dict)
     """What each arm is."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Arms that carry their run's name since several runs have them, with their own names."""
     option: str = ""
     """What has to be added to a command for it to find the journal."""
 
@@ -67,6 +69,7 @@ class _Read:
     results: list[Result] = field(default_factory=list)
     lessons: dict[str, list[AuditedLesson]] = field(default_factory=lambda: defaultdict(list))
     arms: dict[str, PlayedArm] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
     burned: int = 0
 
     def take_back(self, tasks: set[str]) -> None:
@@ -84,6 +87,15 @@ class _Read:
         past = PastTask(task.task, outcome.trials, family, model, arm, task.seed)
         for lesson in audited(past):  # what it says is counted, and not kept
             self.lessons[arm].append(replace(lesson, text="", evidence="quoted" if lesson.evidence else ""))
+
+
+def baseline_of(gathered: Gathered, stated: str | None) -> str | None:
+    """The arm that a name means: one of that name, else the first run's; without a name `retry`, if there is one."""
+    wanted = "retry" if stated is None else arm_name(stated)
+    if any(row.arm == wanted for row in gathered.results):
+        return wanted
+    first = next((shown for shown, name in gathered.renamed.items() if name == wanted), None)
+    return first if first is not None or stated is None else wanted
 
 
 async def gather(journal: Journal, names: Sequence[str], *, option: str = "") -> Gathered:
@@ -116,7 +128,13 @@ async def gather(journal: Journal, names: Sequence[str], *, option: str = "") ->
         {arm: summarise(members)[0] for arm, members in lessons.items()},
         tuple(read.facts for read in reads),
         tuple(caveats),
-        {name: arm for read in reads for name, arm in read.arms.items()},
+        {
+            name: arm
+            for read in reads
+            for name, arm in read.arms.items()
+            if any(row.arm == name for row in read.results)
+        },
+        {shown: name for read in reads for shown, name in read.renamed.items()},
         option,
     )
 
@@ -158,14 +176,16 @@ def _burned(read: _Read) -> Iterable[str]:
 
 def _unfinished(read: _Read) -> Iterable[str]:
     facts = read.facts
+    pilot = bool(facts.spec.settings.get("pilot"))
+    planned = any(name.startswith("task:") for name in facts.spec.fingerprints)
+    whole = planned and not pilot and facts.summary.fork is None and not facts.summary.jobs_left + facts.unfinished
     if not read.results:
         yield f"The run {facts.summary.id} has no finished task."
-    elif facts.summary.state != "finished" and len(read.results) == _planned_results(facts.spec):
+    elif facts.summary.state != "finished" and whole and any(row.faulted for row in read.results):
         yield f"The run {facts.summary.id} is complete but for its faults, which `afterword resume` tries again."
     elif facts.summary.state != "finished":
         begun = f", {facts.unfinished:,} begun and not finished" if facts.unfinished else ""
-        if (left := _planned_results(facts.spec) - len(read.results) - facts.unfinished) > 0:
-            begun += f", {left:,} not begun"
+        begun += f", {facts.summary.jobs_left:,} not begun" if facts.summary.jobs_left else ""
         yield (
             f"The run {facts.summary.id} is not finished ({facts.summary.state}): "
             f"this is about the {counted(len(read.results), 'result')} that are there{begun}, "
@@ -173,18 +193,11 @@ def _unfinished(read: _Read) -> Iterable[str]:
         )
         if absent := [name for name in read.arms if all(row.arm != name for row in read.results)]:
             yield f"It has no result yet of {', '.join(absent)}."
-    if read.results and facts.spec.settings.get("pilot"):
+    if read.results and pilot:
         yield (
-            f"The run {facts.summary.id} is a pilot, which ended when its answer was clear: intervals and p-values "
-            "here are those of a number of tasks set before, and too sure for it. What the pilot said holds."
+            f"The run {facts.summary.id} is a pilot, which may end as soon as its answer is clear: intervals and "
+            "p-values here are those of a number of tasks set before, and too sure for it. Those of the pilot hold."
         )
-
-
-def _planned_results(spec: RunSpec) -> int:
-    """Tasks x arms x seeds of an experiment; 0 of another run."""
-    tasks = sum(name.startswith("task:") for name in spec.fingerprints)
-    arms, seeds = spec.settings.get("arms"), spec.settings.get("seeds")
-    return tasks * len(arms) * len(seeds) if isinstance(arms, list) and isinstance(seeds, list) else 0
 
 
 def _set_apart(reads: Sequence[_Read]) -> None:
@@ -201,6 +214,7 @@ def _set_apart(reads: Sequence[_Read]) -> None:
             prefix = read.facts.word if words.count(read.facts.word) == 1 else read.facts.summary.id
             name = name_of(f"{prefix}/{arm}", ARM_CHARS + len(prefix) + 1)
             read.results = [replace(row, arm=name) if row.arm == arm else row for row in read.results]
+            read.renamed[name] = arm
             if arm in read.lessons:
                 read.lessons[name] = read.lessons.pop(arm)
             if arm in read.arms:

@@ -40,9 +40,9 @@ DASHES: Sequence[object] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.
 MARKERS = "osD^vPX*"
 PLOTS = ("differences", "solved-by-tokens", "solved-by-calls", "solved-by-cost", "solved-by-trial")
 """The names of all there can be."""
-MOST_CURVES = 8
 SHORT = 18
 """Characters of an arm's name beside a line, more where names would be the same."""
+MOST_CURVES = 8
 """As many as can be told apart."""
 WIDTH_IN, HEIGHT_IN = 5.0, 3.3
 """At 72 units an inch this is about a phone's width, so that text keeps its size there."""

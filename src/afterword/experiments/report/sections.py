@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 
 from afterword.core.records import StopReason, Usage
 from afterword.experiments.audit import Group
-from afterword.experiments.comparison import ArmReport, Comparison, Spread
+from afterword.experiments.comparison import ArmReport, Comparison
 from afterword.experiments.report.gathering import RunFacts
 from afterword.experiments.report.played_arms import PlayedArm
 from afterword.experiments.report.wording import NONE, counted, duration, name_of, number, share, usd
+from afterword.experiments.spending import Spread
 
 ENDS: Mapping[StopReason, str] = {
     StopReason.PASSED: "a trial that passed",

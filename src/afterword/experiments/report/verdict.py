@@ -132,8 +132,9 @@ def evaluator_verdict(comparison: Comparison, say: Say = str) -> str:
     judged = [arm for arm in comparison.arms if arm.judged and not arm.judges_itself]
     told = [_of_itself(arm, say) for arm in comparison.arms if arm.judged and arm.judges_itself]
     if not judged:
+        of = "the results of the other arms" if told else "the results"
         unknown = (
-            "How often the evaluator was wrong is not known: no held-out check judged the results, "
+            f"How often the evaluator was wrong is not known: no held-out check judged {of}, "
             "and solved means that the evaluator passed."
         )
         return " ".join([unknown, *told])

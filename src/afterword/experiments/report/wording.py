@@ -5,7 +5,6 @@ Names come from files and models, so they are made plain and short here before a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from afterword.core.plain import plain
@@ -45,15 +44,15 @@ def percent(share: float | None) -> str:
     """`61 %`; near the ends with a decimal, so that few is not none and most is not all."""
     if share is None:
         return NONE
-    return f"{_hundredths(share)} %"
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return ">99.9 %" if 0.9995 <= share < 1 else f"{_hundredths(share)} %"
 
 
 def _hundredths(share: float) -> str:
     value = 100 * share
     near_end = 0 < abs(value) < 1 or 99 < abs(value) < 100
     text = f"{abs(value):.1f}" if near_end else f"{abs(value):.0f}"
-    if near_end and float(text) in (0, 100):
-        text = f"{abs(value):.2g}" if abs(value) < 1 else f"{math.floor(abs(value) * 100) / 100:.2f}"
     return f"{MINUS}{text}" if value < 0 and float(text) else text
 
 

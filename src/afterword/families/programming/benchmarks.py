@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from afterword.errors import InputError, MissingExtra
+from afterword.families.names import plain_name
 from afterword.families.programming.benchmark_files import Benchmark, BenchmarkTask
 from afterword.families.programming.humaneval import HUMANEVAL, HUMANEVAL_PLUS
 from afterword.families.programming.mbpp import MBPP, MBPP_PLUS
@@ -60,7 +61,7 @@ def benchmark_tasks(name: str, data_dir: Path) -> Iterator[BenchmarkTask]:
 
 def is_benchmark(name: str) -> bool:
     """Whether this is the name of a benchmark."""
-    return _plain(name) in BENCHMARKS
+    return plain_name(name) in BENCHMARKS
 
 
 def _usable(name: str) -> Benchmark:
@@ -68,10 +69,6 @@ def _usable(name: str) -> Benchmark:
     if benchmark.name.endswith("+") and find_spec("numpy") is None:
         raise MissingExtra("analysis", "numpy")
     return benchmark
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower().replace("_", "").replace("-", "").replace("plus", "+")
 
 
 def _means(wanted: str, name: str) -> bool:
@@ -94,7 +91,7 @@ def benchmark_named(name: str) -> Benchmark:
     Raises:
         InputError: there is none; the message lists them.
     """
-    plain = _plain(name)
+    plain = plain_name(name)
     if plain in BENCHMARKS:
         return BENCHMARKS[plain]
     if plain.startswith(("humanevalrs", "mbpprs")):
