@@ -24,7 +24,7 @@ from tests.e2e.tasks import (
 TRIAL_KEYS = {
     *("number", "passed", "score", "checks_passed", "checks_total", "failed", "feedback"),
     *("reflection", "retracted", "disputed", "output", "usage"),
-    *("reason", "lessons_shown", "end", "evidence", "problems", "retired"),
+    *("reason", "lessons_shown", "end", "evidence", "source", "problems", "retired"),
 }
 
 

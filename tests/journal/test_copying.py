@@ -117,6 +117,6 @@ def test_a_copy_that_fails_half_way_leaves_no_trace(tmp_path: Path, monkeypatch:
     assert anyio.run(runs) == before
 
 
-def _settle_small(connection: object, fsync: bool) -> None:
+def _settle_small(connection: object, fsync: bool, create: bool) -> None:
     """A database that may not grow by a single page."""
     connection.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]

@@ -181,7 +181,7 @@ def test_runs_are_found_and_named(tmp_path: Path) -> None:
     write(tmp_path / "runs_games" / "g_envs.jsonl", [{"benchmark": "alfworld", "env": "e", "solved_at_trial": 0}])
     write(tmp_path / "runs_games" / "g_per_trial.jsonl", [{"trial": 0, "successes": 1}])
     assert [(log.run, log.kind) for log in find_logs(tmp_path)] == [("one", "programs"), ("g", "games")]
-    with pytest.raises(InputError, match="no run 'two'; there are one, g"):
+    with pytest.raises(InputError, match="no run 'two'; there are g, one"):
         find_logs(tmp_path, ["two"])
     with pytest.raises(InputError, match="found none"):
         find_logs(tmp_path / "nowhere")

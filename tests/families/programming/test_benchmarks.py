@@ -209,5 +209,5 @@ def test_data_folder_comes_from_the_option_or_the_environment(tmp_path: Path, mo
     assert data_folder(None) == tmp_path
     assert data_folder(Path("other")) == Path("other")
     monkeypatch.delenv("AFTERWORD_DATA")
-    with pytest.raises(InputError, match="give --data DIR or set AFTERWORD_DATA"):
+    with pytest.raises(InputError, match="give --data DIR, set AFTERWORD_DATA"):
         data_folder(None)
