@@ -169,19 +169,18 @@ def solved_curve(
 ) -> Curve:
     """The share of tasks that are solved where at most so much is spent.
 
-    `steps` gives, for each task and each of its seeds, what had been spent at some moments, and whether the task was
-    solved then. Each step stands until the next one.
+    `steps` gives, for each task and each of its seeds, what had been spent at some moments, the earlier first, and
+    whether the task was solved then. Each step stands until the next one.
     """
-    rows = [
-        [[float(_at(point, steps_of_seed)) for steps_of_seed in seeds] for point in at]
-        for seeds in steps.values()
-        if seeds
-    ]
+    points = np.asarray(at, dtype=float)
+    rows = [np.array([_at(points, one) for one in seeds]).T.tolist() for seeds in steps.values() if seeds]
     return Curve(tuple(at), tuple(_shares(rows, len(at), seed, confidence)))
 
 
-def _at(point: float, steps: Sequence[tuple[float, bool]]) -> bool:
-    return next((solved for spent, solved in reversed(steps) if spent <= point), False)
+def _at(points: Floats, steps: Sequence[tuple[float, bool]]) -> Floats:
+    """Whether it was solved, 1 or 0, at each of the points."""
+    solved = np.array([0.0, *(float(one) for _, one in steps)])
+    return solved[np.searchsorted([spent for spent, _ in steps], points, side="right")]
 
 
 def _shares(rows: Sequence[Sequence[Sequence[float]]], width: int, seed: int, confidence: float) -> list[Estimate]:

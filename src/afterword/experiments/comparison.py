@@ -129,7 +129,10 @@ def compare(results: Iterable[Result], *, baseline: str | None = None, seed: int
     every = [result for rows in by_arm.values() for result in rows]
     strata = _strata(every)
     measures: tuple[Measure, ...] = (tokens_of, calls_of, cost_of)
-    points = {of: _points(every, of) for of in measures}
+    usages = [  # the last trial's is the same as the whole but for rounding
+        usage for row in every if not row.faulted for usage in (row.spent, *(trial.spent for trial in row.trials[-1:]))
+    ]
+    points = {of: _points(usages, of) for of in measures}
     arms = tuple(_arm(name, rows, strata, points, seed) for name, rows in by_arm.items())
     against = _against(by_arm, chosen, seed)
     tasks = {name: {row.task for row in rows} for name, rows in by_arm.items()}
@@ -202,14 +205,9 @@ def _scores(rows: Iterable[Result], solved: Callable[[Result], bool]) -> dict[st
     return scores
 
 
-def _points(results: Sequence[Result], of: Measure) -> Sequence[float]:
-    """Where a curve is drawn: from nothing to the most that any result spent; empty where nothing is known of it."""
-    spent = [
-        of(usage)
-        for row in results
-        if not row.faulted
-        for usage in (row.spent, *(trial.spent for trial in row.trials[-1:]))  # the same but for rounding
-    ]
+def _points(usages: Sequence[Usage], of: Measure) -> Sequence[float]:
+    """Where a curve is drawn: from nothing to the most that was spent; empty where nothing is known of it."""
+    spent = [of(usage) for usage in usages]
     known = [value for value in spent if value is not None]
     most = max(known, default=0.0)
     if len(known) < len(spent) or most == 0:
@@ -266,8 +264,7 @@ def _against(by_arm: Mapping[str, Sequence[Result]], baseline: str, seed: int) -
             adjusted.get(name),
             "" if tasks else why_apart(by_arm[name], by_arm[baseline]),
             bounds,
-            _times(both, tokens_of),
-            _times(both, cost_of),
+            *_times(both),
         )
         for name, tasks, one, bounds, both in found
     )
@@ -286,7 +283,11 @@ def _with_faults(pairs: Sequence[tuple[Result, Result]]) -> tuple[float, float]:
     )
 
 
-def _times(pairs: Sequence[tuple[Result, Result]], of: Measure) -> float | None:
-    """What the second ones spent, as a multiple of the first ones'."""
-    spent = [of(sum((pair[place].spent for pair in pairs), Usage())) for place in (0, 1)]
-    return None if spent[0] is None or spent[1] is None or spent[0] <= 0 else spent[1] / spent[0]
+def _times(pairs: Sequence[tuple[Result, Result]]) -> tuple[float | None, float | None]:
+    """What the second ones spent, as a multiple of the first ones': tokens and cost."""
+    first, second = (sum((pair[place].spent for pair in pairs), Usage()) for place in (0, 1))
+    return _multiple(second.tokens, first.tokens), _multiple(second.cost_usd, first.cost_usd)
+
+
+def _multiple(of: float | None, base: float | None) -> float | None:
+    return None if of is None or base is None or base <= 0 else of / base
