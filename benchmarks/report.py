@@ -9,6 +9,7 @@ all it imports.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -103,13 +104,23 @@ class Round:
     megabytes: float
 
 
+def _installed() -> dict[str, str]:
+    """The environment of somebody whose Python may keep what it has compiled, as where the package is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def _rounds(name: str, arguments: tuple[str, ...], rounds: int) -> list[Round]:
     found = []
     for number in range(rounds):
         print(f"report: {name}, round {number + 1} of {rounds}", file=sys.stderr)
         started = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-c", _PEAK, *arguments], capture_output=True, text=True, check=False, timeout=3600
+            [sys.executable, "-c", _PEAK, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=3600,
+            env=_installed(),
         )
         seconds = time.perf_counter() - started
         assert done.returncode == 0, done.stderr

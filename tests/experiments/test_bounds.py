@@ -5,23 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterword.core.records import Usage
+from afterword.core.messages import Price
 from afterword.experiments.bounds import ArmBound, CallBound, Cap, Most, most_of
 
-ONE = Usage(1, 100, 10, cost_usd=0.01)
-LESSON = Usage(1, 300, 40, cost_usd=0.05)
+PRICE = Price(50, 500)
+COST, LESSON_COST = 0.01, 0.035
+"""Of a call with 100 tokens in and 10 out, and of one with 300 and 40."""
 
 
 def arm(name: str, trials: int, lessons: int = 0, shares: str | None = "same", untold: bool = False) -> ArmBound:
-    bounds = (CallBound(trials, ONE), CallBound(lessons, LESSON))
-    return ArmBound(name, bounds, CallBound(1, ONE), shares, untold)
+    bounds = (CallBound(trials, 100, 10, PRICE), CallBound(lessons, 300, 40, PRICE))
+    return ArmBound(name, bounds, CallBound(1, 100, 10, PRICE), shares, untold)
 
 
 def test_without_an_allowance_all_calls_count_and_the_shared_one_once() -> None:
     most = most_of((arm("single", 1), arm("retry", 3), arm("reflexion", 3, 4)), Cap())
     assert (most.calls, most.tokens_in, most.tokens_out) == (1 + 2 + 6, 500 + 1200, 50 + 160)
     assert most.cost_usd is not None
-    assert round(most.cost_usd, 6) == 0.25
+    assert round(most.cost_usd, 6) == round(5 * COST + 4 * LESSON_COST, 6)
 
 
 def test_arms_that_tell_nothing_of_earlier_trials_share_them_all() -> None:
@@ -39,7 +40,7 @@ def test_arms_with_other_first_prompts_share_nothing() -> None:
 
 
 def test_an_unknown_price_leaves_the_cost_unknown() -> None:
-    unknown = ArmBound("a", (CallBound(2, Usage(1, 5, 5, cost_usd=None)),), CallBound(1, Usage(1, 5, 5, cost_usd=None)))
+    unknown = ArmBound("a", (CallBound(2, 5, 5, None),), CallBound(1, 5, 5, None))
     assert most_of((unknown,), Cap(cost_usd=1.0)).cost_usd is None
 
 
@@ -53,8 +54,7 @@ def test_an_allowance_of_calls_or_tokens_bounds_each_arm() -> None:
 
 
 def test_an_allowance_of_tokens_bounds_the_cost_by_the_dearest_token() -> None:
-    price = 0.6e-6
-    calls = CallBound(100, Usage(1, 10_000, 1_000, cost_usd=0.0021), price)
+    calls = CallBound(100, 10_000, 1_000, Price(0.15, 0.60))
     most = most_of((ArmBound("a", (calls,), calls),), Cap(tokens=20_000))
     assert most.cost_usd is not None
     assert round(most.cost_usd, 6) == 0.012
@@ -62,8 +62,8 @@ def test_an_allowance_of_tokens_bounds_the_cost_by_the_dearest_token() -> None:
 
 
 def test_what_counts_against_no_allowance_is_not_bounded_by_it() -> None:
-    judge = CallBound(2, Usage(1, 50, 5, cost_usd=0.5))
-    one = ArmBound("single", (CallBound(1, ONE),), CallBound(1, ONE), uncharged=(judge,))
+    judge = CallBound(2, 50, 5, Price(8_000, 20_000))
+    one = ArmBound("single", (CallBound(1, 100, 10, PRICE),), CallBound(1, 100, 10, PRICE), uncharged=(judge,))
     most = most_of((one,), Cap(calls=1, tokens=100, cost_usd=0.01))
     assert (most.calls, most.tokens, most.cost_usd) == (1 + 2, 100 + 110, 0.01 + 1.0)
 

@@ -8,7 +8,7 @@ character.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterword.cli.cases import Case
 from afterword.cli.experiment_file import Experiment
@@ -19,7 +19,6 @@ from afterword.cli.session import Start
 from afterword.cli.text import counted, money, plain
 from afterword.core.budget import token_bound
 from afterword.core.messages import Price
-from afterword.core.records import Usage
 from afterword.errors import InputError
 from afterword.experiments.arms import Arm, arm_named
 from afterword.experiments.bounds import ArmBound, CallBound, Cap, Most, most_of
@@ -78,7 +77,7 @@ def bound_of(start: Start) -> Bound:
 def refuse_out_of_reach(case: Case, sizes: Sizes, remedy: str) -> None:
     """Refuses an allowance within which an arm could ask nothing: it would give up on all tasks."""
     allowance, roles = case.settings.allowance, roles_of(case.settings.models, case.settings.strategy)
-    reply = _one(roles.actor, 0, sizes.reply_tokens)
+    reply = CallBound(1, 0, sizes.reply_tokens, _price(roles.actor)).one
     over = ""
     if allowance.tokens is not None and reply.tokens > allowance.tokens:
         over = counted(allowance.tokens, "token")
@@ -102,9 +101,7 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
     previous = sizes.previous_chars if kind.strategy.shows_last_attempt else 0
 
     def asked(role: str, calls: int, chars: int, tokens: int) -> CallBound:
-        price = _price(roles.named(role))
-        dearest = None if price is None else max(price.input, price.output) / 1e6
-        return CallBound(calls, _one(roles.named(role), task + chars, tokens), dearest)
+        return CallBound(calls, task + chars, tokens, _price(roles.named(role)))
 
     actor = asked("actor", trials * attempts * sizes.steps, sizes.prompt_chars + previous + lessons, sizes.reply_tokens)
     bounds = [actor]
@@ -127,7 +124,7 @@ def _arm(item: Item, case: Case, sizes: Sizes) -> ArmBound:
         bounds.append(asked("judge", trials * attempts * sizes.looks, seen, JUDGE_TOKENS))
     if item.own_tests:
         bounds.append(asked("test_writer", _writings(case, between), WRITER_CHARS, TestWriting().max_tokens))
-    first = CallBound(sizes.steps, actor.one)
+    first = replace(actor, calls=sizes.steps)
     alike = (roles.actor.name, roles.actor.options.base_url, roles.actor.temperature, settings.max_tokens, case.variant)
     # A vote is several attempts within one trial: as many as the allowance of that arm carries, and no other arm's.
     return ArmBound(case.arm, tuple(bounds), first, alike, kind.untold and not kind.attempts, tuple(uncharged))
@@ -146,12 +143,6 @@ def _writings(case: Case, between: int) -> int:
 
 def _price(role: Role) -> Price | None:
     return price_bound(role.name, role.options)
-
-
-def _one(role: Role, tokens_in: int, tokens_out: int) -> Usage:
-    price = _price(role)
-    usage = Usage(1, tokens_in, tokens_out)
-    return Usage(1, tokens_in, tokens_out, cost_usd=None if price is None else price.cost_usd(usage))
 
 
 def _is_local(roles: Roles) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from afterword.core.messages import Price
 from afterword.core.records import Usage
 
 
@@ -64,17 +65,26 @@ class CallBound:
     """So many calls at most, and the most of one of them."""
 
     calls: int
-    one: Usage
-    """Its cost is None where the price is not known."""
-    token_usd: float | None = None
-    """The dearest that one token can be; None where it is not known."""
+    tokens_in: int
+    tokens_out: int
+    price: Price | None
+    """The dearest there can be; None where it is not known."""
+
+    @property
+    def one(self) -> Most:
+        """Of one call."""
+        return _times(self, 1)
 
     @property
     def all(self) -> Most:
         """Of all calls."""
-        one = self.one
-        cost = None if one.cost_usd is None else one.cost_usd * self.calls
-        return Most(self.calls, one.tokens * self.calls, one.tokens_in * self.calls, one.tokens_out * self.calls, cost)
+        return _times(self, self.calls)
+
+
+def _times(bound: CallBound, calls: int) -> Most:
+    used = Usage(calls, bound.tokens_in * calls, bound.tokens_out * calls)
+    cost = None if bound.price is None else bound.price.cost_usd(used)
+    return Most(calls, used.tokens, used.tokens_in, used.tokens_out, cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +122,20 @@ class ArmBound:
         return Most(
             calls,
             tokens,
-            min(whole.tokens_in, tokens, calls * max((bound.one.tokens_in for bound in asked), default=0)),
-            min(whole.tokens_out, tokens, calls * max((bound.one.tokens_out for bound in asked), default=0)),
+            min(whole.tokens_in, tokens, calls * max((bound.tokens_in for bound in asked), default=0)),
+            min(whole.tokens_out, tokens, calls * max((bound.tokens_out for bound in asked), default=0)),
             _cost(asked, whole, calls, tokens, cap),
         )
 
 
 def _cost(asked: list[CallBound], whole: Most, calls: int, tokens: int, cap: Cap) -> float | None:
+    """The least of what all calls, so many of the dearest, and so many of the dearest tokens cost."""
     if whole.cost_usd is None:
         return None
-    bounds = [whole.cost_usd, calls * max((bound.one.cost_usd or 0.0 for bound in asked), default=0.0)]
-    dearest = [bound.token_usd for bound in asked]
-    known = [price for price in dearest if price is not None]
-    if len(known) == len(dearest):
-        bounds.append(tokens * max(known, default=0.0))
-    if cap.cost_usd is not None:
-        bounds.append(cap.cost_usd)
-    return min(bounds)
+    call = max((bound.one.cost_usd or 0.0 for bound in asked), default=0.0)
+    token = max((max(bound.price.input, bound.price.output) / 1e6 for bound in asked if bound.price), default=0.0)
+    bounds = [whole.cost_usd, calls * call, tokens * token]
+    return min(bounds if cap.cost_usd is None else [*bounds, cap.cost_usd])
 
 
 def _sum(bounds: Iterable[CallBound]) -> Most:

@@ -17,7 +17,6 @@ BURNED = "burned"
 FRESH = "fresh held-out checks"
 """The kind of a note that brings a task held-out checks in place of burned ones: the file's name, then its text."""
 
-
 SELF_JUDGE = "self_judge"
 """The role of the actor's own model where it judges its attempts."""
 

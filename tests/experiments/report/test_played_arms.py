@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from afterword.experiments.comparison import compare
 from afterword.experiments.report.played_arms import PlayedArm, played_arms
+from afterword.experiments.report.sections import played
+from tests.experiments.made import result
 
 
 def test_an_arm_is_told_by_its_kind_and_by_what_is_other_in_it() -> None:
@@ -33,3 +36,12 @@ def test_a_plain_run_has_the_arm_of_its_strategy() -> None:
 def test_a_run_of_another_program_or_version_tells_what_it_can() -> None:
     assert played_arms({}) == {}
     assert played_arms({"arms": [{"name": "x", "arm": "new kind"}]}) == {"x": PlayedArm("new kind", "", "")}
+
+
+def test_what_ended_the_loops_stands_beside_what_an_arm_is() -> None:
+    rows = [result("a", "mine"), result("b", "mine", passed=(False, False)), result("a", "retry")]
+    arms = {"mine": PlayedArm("reflexion", "sees the lessons", "memory 3")}
+    assert played(compare(rows), arms).rows == (
+        ("mine", "reflexion: sees the lessons", "memory 3", "1 by a trial that passed, 1 by the number of trials"),
+        ("retry", "\N{EM DASH}", "\N{EM DASH}", "1 by a trial that passed"),
+    )

@@ -118,6 +118,36 @@ async def test_a_verdict_that_hangs_on_luck_is_found_out(tmp_path: Path, judges:
     assert (found.found, found.differences) == (1, ())
 
 
+def rust(tmp_path: Path, program: str) -> Path:
+    """A run of one Rust program, claimed to be right."""
+    task = {
+        "task_id": "toy_rust",
+        "prompt": "fn root(x: isize) -> isize {\n",
+        "entry_point": "root",
+        "test": "fn main() {\n    let candidate = root;\n    assert_eq!(candidate(9), 3);\n}\n",
+    }
+    log = programs(tmp_path, "run", [{**item("toy_rust", program, True, more={"language": "rust"}), "benchmark": "rs"}])
+    write(tmp_path / "benchmarks" / "rs.jsonl", [task])
+    return log
+
+
+async def test_luck_is_found_though_the_first_verdict_is_the_claimed_one(tmp_path: Path, judges: Judges) -> None:
+    program = "use std::collections::HashMap;\nfn root(x: isize) -> isize { 3 }"
+    coin = [said(passed) for passed in (True, False, False) * 7]
+    found = await scored(rust(tmp_path, program), Scripted(judges.python, None, verdicts=coin))
+    assert found.unstable == (Unstable("toy_rust", 7, 21),)
+    assert (found.found, [one.cause for one in found.differences]) == (0, ["a matter of luck: passed 7 of 21 times"])
+
+
+@pytest.mark.parametrize(("holds", "verdicts"), [("HashSet", 8), ("BTreeMap", 1)])
+async def test_what_has_no_random_order_is_judged_once(
+    tmp_path: Path, judges: Judges, holds: str, verdicts: int
+) -> None:
+    script = Scripted(judges.python, None, verdicts=[said(True)] * 8)
+    found = await scored(rust(tmp_path, f"use std::collections::{holds};\nfn root(x: isize) -> isize {{ 3 }}"), script)
+    assert (found.found, found.unstable, len(script.limits)) == (1, (), verdicts)
+
+
 async def test_a_program_that_is_slow_twice_is_tried_once_with_more_time(tmp_path: Path, judges: Judges) -> None:
     slow = [said(False, "timeout"), said(False, "timeout"), said(True, wall_s=11.6)]
     script = Scripted(judges.python, None, verdicts=slow)

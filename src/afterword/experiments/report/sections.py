@@ -129,11 +129,11 @@ def played(comparison: Comparison, arms: Mapping[str, PlayedArm]) -> Grid:
         does = "" if one is None else one.does
         other = "" if one is None else name_of(one.other, _OTHER) if one.other else ""
         rows.append((arm.arm, ": ".join(part for part in (kind, does) if part) or NONE, other or NONE, _ends(arm)))
-    return Grid(("arm", "what it is", "what is other in it", "its loops ended by"), tuple(rows))
+    return Grid(("arm", "what it is", "what is other in it", "what ended its loops"), tuple(rows))
 
 
 def _ends(arm: ArmReport) -> str:
-    told = [f"{ENDS[reason]} {count:,}" for reason, count in arm.ends.items()]
+    told = [f"{count:,} by {ENDS[reason]}" for reason, count in arm.ends.items()]
     return ", ".join(told) or NONE
 
 

@@ -87,7 +87,8 @@ def paper_page(scores: Sequence[RunScore], *, whole: bool = True) -> str:
         "# The paper, its logs, and what executing them again finds\n",
         "Made by `afterword rescore DIR --paper FILE` from the published runs; each program is executed in a jail of "
         "its own, by the tests of its benchmark, with 10 s. Where a verdict is not the claimed one it is reached "
-        'several times and its cause is looked for by trying it. "Logged" is what the log claims, "found" is ours.\n',
+        "several times and its cause is looked for by trying it; that of a Rust program with a hash map, whose order "
+        'is random, is reached several times in any case. "Logged" is what the log claims, "found" is ours.\n',
         "" if whole else f"**Only of these runs**: {', '.join(_safe(score.run) for score in scores)}.\n",
         _lines("## Programs: the paper's values", _claims(by_run)),
         _lines("## The model's own tests (table 2)", _matrices(scores)),

@@ -1,7 +1,8 @@
 """Programs of a published run, executed again by the tests of their benchmark, each in a jail of its own.
 
 A verdict that is not the claimed one is reached several times, since some hang on luck, and its cause is looked
-for: what an earlier item had left in the shared interpreter, a time limit, a program that does not compile.
+for: what an earlier item had left in the shared interpreter, a time limit, a program that does not compile. The order
+of Rust's hash maps is random by design: where a program has one, its verdict is reached again though it is as claimed.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ PATIENT = Limits(wall_s=30.0, memory_mb=2048)
 """For a program that ran out of time, once: more of it would be time spent on programs that never end."""
 REPEATS = 21
 """Odd, so that there is a majority; many, so that what passes one time in five is hardly ever taken for certain."""
+GLANCES = 8
+"""Verdicts as claimed of a program with a random order: what passes half of the time is missed once in 250."""
 
 Tell = Callable[[int, int], None]
 """Gets how many items of how many are judged."""
@@ -96,10 +99,12 @@ async def score_programs(log: Log, judges: Judges, *, shared_namespace: bool = F
         program = item.program
         if shared_namespace and isinstance(item.suite, Suite):
             program = with_left(namespace.reaching(item.index, program), program)
-        verdict = await judges.verdict(item, program)
-        if verdict.passed is item.claimed:
-            return verdict.passed, None
-        return await _look_closer(item, program, verdict, judges, namespace)
+        verdicts = [await judges.verdict(item, program)]
+        while verdicts[-1].passed is item.claimed:
+            if len(verdicts) == GLANCES or not _ordered_at_random(item):
+                return item.claimed, None
+            verdicts.append(await judges.verdict(item, program))
+        return await _look_closer(item, program, verdicts, judges, namespace)
 
     def told(item: Item, result: tuple[bool, _Again | None]) -> None:
         found.append(result[0])
@@ -148,15 +153,20 @@ def _own_tests(items: Sequence[Item], found: Sequence[bool]) -> OwnTestScore | N
     return OwnTestScore(claimed, truth)
 
 
+def _ordered_at_random(item: Item) -> bool:
+    return isinstance(item.suite, LanguageSuite) and any(name in item.program for name in ("HashMap", "HashSet"))
+
+
 async def _look_closer(
-    item: Item, program: str, verdict: Feedback, judges: Judges, namespace: SharedNamespace
+    item: Item, program: str, verdicts: Sequence[Feedback], judges: Judges, namespace: SharedNamespace
 ) -> tuple[bool, _Again]:
-    """Repeats a verdict that is not the claimed one; the majority counts.
+    """Repeats a verdict, the last of these, that is not the claimed one; the majority of all counts.
 
     A program that is claimed to pass may have been too slow for a busy machine only; too slow twice is slow. What does
     not compile has no luck.
     """
-    repeats = [verdict.passed]
+    verdict = verdicts[-1]
+    repeats = [one.passed for one in verdicts]
     slow = verdict.reason == "timeout"
     while verdict.reason != "syntax" and len(repeats) < REPEATS:
         once_more = await judges.verdict(item, program)
